@@ -57,10 +57,13 @@ class Namespace(StandIn, ModuleType):
             return sorted({*tables.PACKAGES, *moved.TABLES, *moved.WHOLE,
                            *contrib_names.packages()})
         package = contrib_names.package(parts[0])
-        names = package.offered | package.inner if package else frozenset()
-        if package and len(parts) == 1:
-            names = package.offered
-        return sorted(names.union(_table(f"{self.__name__}.").NAMES))
+        known = _table(f"{self.__name__}.").NAMES
+        if package is None:
+            return sorted(known)
+        if len(parts) == 1 and package.offered:
+            # What only modules in the package have is no name of the package.
+            return sorted(package.offered.union(known) - (package.inner - package.offered))
+        return sorted((package.offered | package.inner).union(known))
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Keeps Python from binding a module to the name of a function in it."""

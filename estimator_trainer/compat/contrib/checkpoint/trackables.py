@@ -12,7 +12,7 @@ import numpy as np
 from tensorflow.python.trackable import base, data_structures, python_state
 
 
-class UniqueNameTracker(data_structures.TrackableDataStructure):  # type: ignore[misc]
+class UniqueNameTracker(data_structures.TrackableDataStructure):
     """Tracks objects by names, of which a later one that is taken becomes `name_1`."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class UniqueNameTracker(data_structures.TrackableDataStructure):  # type: ignore
         return trackable
 
 
-class NumpyState(base.Trackable):  # type: ignore[misc]
+class NumpyState(base.Trackable):
     """An object whose attributes are arrays, which a checkpoint saves and restores at once."""
 
     def _lookup_dependency(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -75,7 +75,7 @@ class NumpyState(base.Trackable):  # type: ignore[misc]
         super().__setattr__(name, value)
 
 
-class _Array(python_state.PythonState):  # type: ignore[misc]
+class _Array(python_state.PythonState):
     """An array, as the text that a checkpoint keeps."""
 
     def __init__(self, array: Any) -> None:

@@ -7,6 +7,7 @@ optimization".
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -57,23 +58,20 @@ def find_best_candidate_index(objective_vector: Any, constraints_matrix: Any,
     Raises:
       ValueError: Shapes do not match.
     """
-    import scipy.stats
-
+    stats = importlib.import_module("scipy.stats")
     _check(objective_vector, constraints_matrix)
-    ranks = [scipy.stats.rankdata(np.maximum(0., each), method="min")
+    ranks = [stats.rankdata(np.maximum(0., each), method="min")
              for each in np.asarray(constraints_matrix)]
     if rank_objectives:
-        ranks.append(scipy.stats.rankdata(objective_vector, method="min"))
+        ranks.append(stats.rankdata(objective_vector, method="min"))
     worst = np.max(ranks, axis=0) if ranks else np.zeros(len(objective_vector))
     # Of equal candidates, the last.
     return min(range(len(worst)), key=lambda each: (worst[each], objective_vector[each], -each))
 
 
 def _probabilities(objectives: Any, constraints: Any, violation: float) -> Any:
-    import scipy.optimize
-
     rows, columns = _check(objectives, constraints)
-    result = scipy.optimize.linprog(
+    result = importlib.import_module("scipy.optimize").linprog(
         objectives, A_ub=constraints, b_ub=np.full((rows, 1), violation),
         A_eq=np.ones((1, columns)), b_eq=np.ones((1, 1)), bounds=(0, None))
     return result.x if result.success else None

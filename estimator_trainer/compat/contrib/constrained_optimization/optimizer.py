@@ -118,5 +118,3 @@ class ConstrainedOptimizer(abc.ABC):
 def _after(problem: Any, step: Callable[[], Any]) -> Any:
     with tf.control_dependencies(problem.pre_train_ops or []):
         return step()
-
-

@@ -13,8 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from estimator_trainer.compat.contrib.constrained_optimization.optimizer import (
-    ConstrainedOptimizer)
+from estimator_trainer.compat.contrib.constrained_optimization.optimizer import ConstrainedOptimizer
 
 _V1 = tf.compat.v1
 

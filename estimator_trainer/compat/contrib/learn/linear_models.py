@@ -142,7 +142,7 @@ def bidirectional_rnn(cell_fw: Any, cell_bw: Any, inputs: Any, initial_state_fw:
     return [tf.concat(each, 1) for each in pairs], tf.concat([state_fw, state_bw], 1)
 
 
-def _reversed(inputs: Any, lengths: Any) -> list[Any]:
+def _reversed(inputs: Any, lengths: Any) -> Any:
     if lengths is None:
         return list(reversed(inputs))
     return tf.unstack(_V1.reverse_sequence(tf.stack(inputs), lengths, 0, 1))

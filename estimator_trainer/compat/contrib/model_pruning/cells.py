@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from estimator_trainer.compat.contrib.model_pruning import masks
 
-_V1 = tf.compat.v1
+_V1: Any = tf.compat.v1
 
 
 class _Masked:
@@ -38,7 +38,7 @@ class _Masked:
             vars(self)["_kernel"] = kernel
 
 
-class MaskedBasicLSTMCell(_Masked, _V1.nn.rnn_cell.BasicLSTMCell):  # type: ignore[misc]
+class MaskedBasicLSTMCell(_Masked, _V1.nn.rnn_cell.BasicLSTMCell):
     """A BasicLSTMCell whose kernel has a mask."""
 
     def __init__(self, num_units: int, forget_bias: float = 1., state_is_tuple: bool = True,
@@ -46,7 +46,7 @@ class MaskedBasicLSTMCell(_Masked, _V1.nn.rnn_cell.BasicLSTMCell):  # type: igno
         super().__init__(num_units, forget_bias, state_is_tuple, activation, reuse, name)
 
 
-class MaskedLSTMCell(_Masked, _V1.nn.rnn_cell.LSTMCell):  # type: ignore[misc]
+class MaskedLSTMCell(_Masked, _V1.nn.rnn_cell.LSTMCell):
     """An LSTMCell whose kernel has a mask."""
 
     def __init__(self, num_units: int, use_peepholes: bool = False, cell_clip: Any = None,

@@ -5,20 +5,23 @@ Follows the API of `tensorflow/contrib/model_pruning/python/layers/` of TensorFl
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-import tf_slim
-from tf_slim.layers import layers as slim_layers, utils
 
 from estimator_trainer.compat.contrib.model_pruning import masks
 
-_V1 = tf.compat.v1
+_V1: Any = tf.compat.v1
+# Not `import`, as the package is not part of every installation.
+tf_slim: Any = importlib.import_module("tf_slim")
+slim_layers: Any = importlib.import_module("tf_slim.layers.layers")
+utils: Any = importlib.import_module("tf_slim.layers.utils")
 _FORMATS = {None: "channels_last", "NHWC": "channels_last", "NCHW": "channels_first"}
 
 
-class MaskedConv2D(_V1.layers.Conv2D):  # type: ignore[misc]
+class MaskedConv2D(_V1.layers.Conv2D):
     """A convolution over images, [batch, height, width, channels]; its kernel has a mask."""
 
     def build(self, input_shape: Any) -> None:
@@ -40,7 +43,7 @@ class MaskedConv2D(_V1.layers.Conv2D):  # type: ignore[misc]
         return super().convolution_op(inputs, self.masked_kernel)
 
 
-class MaskedFullyConnected(_V1.layers.Dense):  # type: ignore[misc]
+class MaskedFullyConnected(_V1.layers.Dense):
     """inputs @ (mask * kernel) + bias, of [..., depth]."""
 
     def build(self, input_shape: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-_V1 = tf.compat.v1
+_V1: Any = tf.compat.v1
 MASKS, THRESHOLDS, MASKED, WEIGHTS = "masks", "thresholds", "masked_weights", "kernel"
 _MASKED_NAME = "weights/masked_weight"
 
@@ -35,26 +35,26 @@ def apply_mask(x: Any, scope: Any = "") -> Any:
     return masked(mask, x, threshold)
 
 
-def get_masked_weights() -> list[Any]:
+def get_masked_weights() -> Any:
     """Returns the weights times their masks."""
     return _V1.get_collection(MASKED)
 
 
-def get_masks() -> list[Any]:
+def get_masks() -> Any:
     """Returns the masks."""
     return _V1.get_collection(MASKS)
 
 
-def get_thresholds() -> list[Any]:
+def get_thresholds() -> Any:
     """Returns the sizes below which weights are masked."""
     return _V1.get_collection(THRESHOLDS)
 
 
-def get_weights() -> list[Any]:
+def get_weights() -> Any:
     """Returns the weights."""
     return _V1.get_collection(WEIGHTS)
 
 
-def get_weight_sparsity() -> list[Any]:
+def get_weight_sparsity() -> Any:
     """Returns the part of each mask that is 0."""
     return [tf.math.zero_fraction(each) for each in get_masks()]

@@ -19,7 +19,7 @@ from estimator_trainer.compat.contrib.training.hparams import HParams
 _V1 = tf.compat.v1
 
 
-def get_pruning_hparams() -> HParams:
+def get_pruning_hparams() -> Any:
     """Returns the options of `Pruning`, with their defaults.
 
     name: A name for the operations.

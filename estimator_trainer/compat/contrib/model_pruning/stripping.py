@@ -6,13 +6,14 @@ Follows the API of `tensorflow/contrib/model_pruning/python/` (`strip_pruning_va
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from typing import Any
 
 import tensorflow as tf
-import tf_slim
 
-_V1 = tf.compat.v1
+_V1: Any = tf.compat.v1
+learning: Any = importlib.import_module("tf_slim.learning")
 
 
 def strip_pruning_vars_fn(input_graph_def: Any, output_node_names: list[str]) -> Any:
@@ -49,7 +50,7 @@ def graph_def_from_checkpoint(checkpoint_dir: str, output_node_names: list[str])
 
 
 def train(train_op: Any, logdir: str, mask_update_op: Any,
-          train_step_fn: Any = tf_slim.learning.train_step, *args: Any, **kwargs: Any) -> Any:
+          train_step_fn: Any = learning.train_step, *args: Any, **kwargs: Any) -> Any:
     """Returns the last loss of `tf.contrib.slim.learning.train`, where masks change at each step.
 
     The arguments after `train_step_fn` are those of slim's function.
@@ -59,10 +60,10 @@ def train(train_op: Any, logdir: str, mask_update_op: Any,
         session.run(mask_update_op)
         return found
 
-    return tf_slim.learning.train(train_op, logdir, step, *args, **kwargs)
+    return learning.train(train_op, logdir, step, *args, **kwargs)
 
 
 train.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [*list(inspect.signature(tf_slim.learning.train).parameters.values())[:2],
+    [*list(inspect.signature(learning.train).parameters.values())[:2],
      inspect.Parameter("mask_update_op", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-     *list(inspect.signature(tf_slim.learning.train).parameters.values())[2:]])
+     *list(inspect.signature(learning.train).parameters.values())[2:]])
