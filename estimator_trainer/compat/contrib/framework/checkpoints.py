@@ -42,7 +42,7 @@ def assign_from_checkpoint(model_path: str, var_list: Any,
       ValueError: a name is not in the checkpoint, or a value has another shape.
     """
     reader, operations = tf.compat.v1.train.NewCheckpointReader(model_path), []
-    feeds: dict[Any, Any] = {}
+    values: dict[Any, Any] = {}
     for name, variables in _by_checkpoint_name(var_list).items():
         if not reader.has_tensor(name):
             if not ignore_missing_vars:
@@ -51,11 +51,11 @@ def assign_from_checkpoint(model_path: str, var_list: Any,
             continue
         value = reader.get_tensor(name)
         for variable in variables:
-            fed = tf.compat.v1.placeholder(variable.dtype.base_dtype, variable.shape,
-                                           name=f"placeholder/{variable.op.name}")
-            operations.append(variable.assign(fed))
-            feeds[fed] = _part(value, name, variable)
-    return tf.group(*operations), feeds
+            placeholder = tf.compat.v1.placeholder(
+                variable.dtype.base_dtype, variable.shape, f"placeholder/{variable.op.name}")
+            operations.append(variable.assign(placeholder))
+            values[placeholder] = _part(value, name, variable)
+    return tf.group(*operations), values
 
 
 def _by_checkpoint_name(var_list: Any) -> dict[str, list[Any]]:

@@ -76,7 +76,8 @@ class ChainingStateManager(_Overridable):
     """Takes the windows of a batch for parts of one series, and keeps states between steps.
 
     Args:
-      state_saving_interval: Of how many times one state is kept. The model imputes the others.
+      state_saving_interval: How many times there are for each state that is kept. The model imputes
+        the others.
       checkpoint_state: Whether checkpoints hold the states, as many as the series is long.
 
     Raises:

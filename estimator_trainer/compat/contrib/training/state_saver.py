@@ -16,7 +16,7 @@ _FIRST = ("length", "total_length", "next_key", "sequence", "sequence_count")
 
 
 class _Received(NamedTuple):
-    """What a batch consists of, as `NextQueuedSequenceBatch` describes it."""
+    """The parts of a batch, as `NextQueuedSequenceBatch` describes them."""
 
     indices: Any
     key: Any
