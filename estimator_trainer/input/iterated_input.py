@@ -20,8 +20,8 @@ from estimator_trainer.input import array_queue, batches
 from estimator_trainer.patches import op_seeds, private_api, training_patches
 
 # Operations of the Estimator's iterator of a dataset, as TensorFlow 1.15 made them. An input_fn
-# that returns tensors has none of them there.
-_ITERATING = 7
+# that returns tensors has none of them there, nor those of each sparse tensor.
+_ITERATING, _OF_SPARSE = 7, 2
 
 
 class _Recorded(NamedTuple):
@@ -55,7 +55,8 @@ class Iterated:
                 raise Impossible("they come from queues")
             if any(len(each.pulled) > 1 for each in used):
                 raise Impossible("they are of several elements of one iterator")
-            op_seeds.count(-_ITERATING)
+            sparse = [each for each in tf.nest.flatten(result) if isinstance(each, tf.SparseTensor)]
+            op_seeds.count(-_ITERATING - _OF_SPARSE * len(sparse))
             with op_seeds.uncounted():
                 made = self._replayed(result, used)
         except Impossible as impossible:

@@ -13,6 +13,7 @@ from tensorflow_estimator.python.estimator.head import sequential_head
 
 from estimator_trainer.compat.contrib.estimator.extenders import clip_gradients_by_norm
 from estimator_trainer.compat.contrib.feature_column import sequences
+from estimator_trainer.patches import op_seeds
 
 _V1: Any = tf.compat.v1
 _Estimator: Any = tf.compat.v1.estimator.Estimator
@@ -94,10 +95,12 @@ class _Network:
             inputs, lengths = sequences.sequence_input_layer(features, self._columns)
             _V1.summary.histogram("sequence_length", lengths)
             if self._context:
+                op_seeds.count(2)
                 inputs = sequences.concatenate_context_input(
                     _V1.feature_column.input_layer(features, self._context), inputs)
         outputs, _ = _V1.nn.dynamic_rnn(self._cell_fn(mode), inputs, lengths, dtype=tf.float32)
         if not self._return_sequences:
+            op_seeds.count(-8)  # 1.15 took fewer slices of the shape.
             outputs = _last(outputs, lengths)
         with _V1.variable_scope("logits", values=(outputs,)):
             return _V1.layers.dense(
