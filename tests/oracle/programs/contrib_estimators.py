@@ -12,7 +12,8 @@ SOAK = (
     "saved_model_estimator", "exported_modes", "annotated_network", "replicated_sum",
     "replicated_on_two_devices", "stopped_at_a_step", "forwarded_features",
     "forwarded_sparse_features", "replicated_on_one_device", "forwarded_unknown_key",
-    "early_stopping", "rnn_of_an_unknown_cell")
+    "early_stopping", "rnn_of_an_unknown_cell",
+    "rnn_classifier_of_sparse_tensors")
 DIFFERENT = {
     "saved_model_estimator": "the trainer makes a global step before the SavedModel is loaded, "
                              "which SavedModelEstimator refuses to train with"}
@@ -88,6 +89,23 @@ def rnn_classifier_of_a_cell_fn():
     return _fixed(lambda config: _E.RNNClassifier(
         _columns(), rnn_cell_fn=cell_fn, optimizer=tf.train.GradientDescentOptimizer(0.1),
         loss_reduction=tf.losses.Reduction.SUM, config=config), _sequences())
+
+
+def rnn_classifier_of_sparse_tensors():
+    def input_fn():
+        words = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["a", "c", "b"], [2, 2])
+        times = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1., 2., 3.], [2, 2])
+        return ({"words": words, "time": times, "price": tf.constant([[1.], [2.]])},
+                tf.constant([[0], [2]]))
+
+    words = _F.sequence_categorical_column_with_vocabulary_list("words", ["a", "b", "c"])
+    estimator = _E.RNNClassifier(
+        [tf.feature_column.embedding_column(words, 2), _F.sequence_numeric_column("time")],
+        [tf.feature_column.numeric_column("price")], num_units=[3, 2], cell_type="gru",
+        n_classes=3, config=tf.estimator.RunConfig(tempfile.mkdtemp(), tf_random_seed=4))
+    estimator.train(input_fn, steps=1)
+    return {name: estimator.get_variable_value(name) for name in estimator.get_variable_names()
+            if "kernel" in name or "embedding" in name}
 
 
 def rnn_estimator():

@@ -7,7 +7,8 @@ import tensorflow as tf
 ds = tf.contrib.distributions
 tfb = ds.bijectors
 SOAK = ("kl_divergences", "sampled_shapes", "vectors_of_sinh_arcsinh", "wishart", "quantized",
-        "mixture_of_vectors", "vectors_of_laplace", "batch_reshaped")
+        "mixture_of_vectors", "vectors_of_laplace", "batch_reshaped", "an_autoencoder_is_trained",
+        "samples_of_the_graphs_seed")
 
 
 def _all(distribution, values, *names):
@@ -349,3 +350,36 @@ def from_modules():
     return [Affine is tfb.Affine, MultivariateNormalDiag is ds.MultivariateNormalDiag,
             bijectors.Exp is tfb.Exp,
             transformed_distribution.TransformedDistribution is ds.TransformedDistribution]
+
+
+def an_autoencoder_is_trained():
+    images = tf.round(tf.random_uniform([4, 6]))
+    hidden = tf.layers.dense(images, 5, tf.nn.relu)
+    encoded = ds.MultivariateNormalDiag(tf.layers.dense(hidden, 2),
+                                        tf.layers.dense(hidden, 2, tf.nn.softplus))
+    prior = ds.MultivariateNormalDiag(tf.zeros(2), tf.ones(2))
+    decoded = ds.Independent(ds.Bernoulli(logits=tf.layers.dense(encoded.sample(), 6)), 1)
+    loss = tf.reduce_mean(ds.kl_divergence(encoded, prior) - decoded.log_prob(images))
+    train = tf.train.AdamOptimizer(.05).minimize(loss)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return [session.run(tf.trainable_variables()), session.run([loss, train])[0]]
+
+
+def samples_of_the_graphs_seed():
+    kinds = (
+        lambda: ds.MultivariateNormalDiag([0., 1.], [1., 2.]),
+        lambda: ds.MultivariateNormalDiag(tf.zeros([3, 2]), tf.ones([3, 2])),
+        lambda: ds.MultivariateNormalTriL([0., 1.], [[1., 0.], [1., 2.]]),
+        lambda: ds.VectorLaplaceDiag([0., 1.], [1., 2.]),
+        lambda: ds.VectorSinhArcsinhDiag([0., 1.], [1., 2.], skewness=.3),
+        lambda: ds.TransformedDistribution(ds.Normal(0., 1.), ds.bijectors.Exp()),
+        lambda: ds.TransformedDistribution(
+            ds.Normal(0., 1.), ds.bijectors.AffineScalar(1., 2.), event_shape=[2]),
+        lambda: ds.OneHotCategorical(probs=[.3, .7]),
+        lambda: ds.ExpRelaxedOneHotCategorical(.5, logits=[.1, .9]),
+        lambda: ds.RelaxedOneHotCategorical(.5, logits=[.1, .9]),
+        lambda: ds.RelaxedBernoulli(.5, probs=[.2, .8]), lambda: ds.SinhArcsinh(0., 1.),
+        lambda: ds.Kumaraswamy(2., 3.), lambda: ds.WishartFull(4., tf.eye(2)),
+        lambda: ds.Logistic(0., 1.), lambda: ds.Deterministic(1.))
+    return [[kind().sample(2), tf.random_uniform([2])] for kind in kinds]

@@ -349,3 +349,8 @@ class VectorSinhArcsinhDiag(transformed.TransformedDistribution):
                     function]), batch_shape, event_shape, validate_args, name)
         self._parameters = parameters
         self.loc, self.scale, self.skewness, self.tailweight = loc, scale, skewness, tailweight
+
+    def _call_sample_n(self, *args: Any, **kwargs: Any) -> Any:
+        found = super()._call_sample_n(*args, **kwargs)
+        op_seeds.count(23)  # Shapes in `Affine`.
+        return found

@@ -100,7 +100,8 @@ class _Network:
                     _V1.feature_column.input_layer(features, self._context), inputs)
         outputs, _ = _V1.nn.dynamic_rnn(self._cell_fn(mode), inputs, lengths, dtype=tf.float32)
         if not self._return_sequences:
-            op_seeds.count(-8)  # 1.15 took fewer slices of the shape.
+            # 1.15 took fewer slices of the shape.
+            op_seeds.count(-7 if len(self._columns) == 1 else -8)
             outputs = _last(outputs, lengths)
         with _V1.variable_scope("logits", values=(outputs,)):
             return _V1.layers.dense(

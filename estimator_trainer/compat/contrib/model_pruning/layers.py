@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer.compat.contrib.model_pruning import masks
+from estimator_trainer.patches import op_seeds
 
 _V1: Any = tf.compat.v1
 # Not `import`, as the package is not part of every installation.
@@ -33,6 +34,7 @@ class MaskedConv2D(_V1.layers.Conv2D):
                              "`None`.")
         self.mask = _mask(self, (*self.kernel_size, channels, self.filters))
         super().build(input_shape)
+        op_seeds.count(-1)  # A convolution of Keras has a constant more.
         self.built = False  # A layer that is built takes its variables from the scope.
         self.threshold = _threshold(self)
         self.masked_kernel = masks.masked(self.mask, self.kernel, self.threshold)
