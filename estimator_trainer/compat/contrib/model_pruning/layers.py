@@ -49,11 +49,19 @@ class MaskedFullyConnected(_V1.layers.Dense):
     """inputs @ (mask * kernel) + bias, of [..., depth]."""
 
     def build(self, input_shape: Any) -> None:
-        """Makes the variables `kernel`, `bias`, `mask` and `threshold`."""
-        super().build(input_shape)
-        self.built = False
-        self.mask, self.threshold = _mask(self, self.kernel.shape), _threshold(self)
+        """Makes the variables `kernel`, `mask`, `threshold` and `bias`."""
+        depth = tf.TensorShape(input_shape).as_list()[-1]
+        if depth is None:
+            raise ValueError("The last dimension of the inputs to `Dense` should be defined. "
+                             "Found `None`.")
+        self.kernel = self.add_weight(
+            name="kernel", shape=[depth, self.units], initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer, dtype=self.dtype)
+        self.mask, self.threshold = _mask(self, [depth, self.units]), _threshold(self)
         self.masked_kernel = masks.masked(self.mask, self.kernel, self.threshold)
+        self.bias = None if not self.use_bias else self.add_weight(
+            name="bias", shape=[self.units], initializer=self.bias_initializer,
+            regularizer=self.bias_regularizer, dtype=self.dtype)
         self.built = True
 
     def call(self, inputs: Any) -> Any:

@@ -14,6 +14,7 @@ import tensorflow as tf
 from tensorflow.python.ops.distributions import bijector, util
 
 from estimator_trainer.compat.contrib.distributions import checks
+from estimator_trainer.patches import op_seeds
 
 _V1 = tf.compat.v1
 
@@ -137,10 +138,12 @@ class AffineScalar(Numbers):
         return self._scale
 
     def _forward(self, x: Any) -> Any:
+        op_seeds.count(1)  # 1.15 copied x.
         y = tf.identity(x) if self.scale is None else x * self.scale
         return y if self.shift is None else y + self.shift
 
     def _inverse(self, y: Any) -> Any:
+        op_seeds.count(1)
         x = tf.identity(y) if self.shift is None else y - self.shift
         return x if self.scale is None else x / self.scale
 
