@@ -175,6 +175,7 @@ class WishartFull(_Wishart):
                  validate_args: bool = False, allow_nan_stats: bool = True,
                  name: str = "WishartFull") -> None:
         parameters = dict(locals())
+        op_seeds.count(1)
         with _V1.name_scope(name) as name:
             scale = tf.convert_to_tensor(scale)
             scale = util.assert_symmetric(scale) if validate_args else scale
