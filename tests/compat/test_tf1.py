@@ -145,6 +145,30 @@ def test_an_estimator_of_tensorflow_1_trains_predicts_and_exports(tmp_path):
 
 
 @pytest.mark.cluster
+def test_a_keras_model_is_made_and_trained_after_eager_execution_is_enabled():
+    run = run_python("""
+import estimator_trainer.compat.tf1
+import json
+import tensorflow as tf
+tf.enable_eager_execution()
+tfe = tf.contrib.eager
+
+layer = tf.keras.layers.Dense(2, input_shape=(3,), kernel_initializer="ones")
+model = tf.keras.Sequential([layer])
+optimizer = tf.train.GradientDescentOptimizer(.1)
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(model(tf.ones([4, 3])) ** 2)
+optimizer.apply_gradients(zip(tape.gradient(loss, model.variables), model.variables))
+weights = tfe.Variable(2.)
+rate = tfe.implicit_gradients(lambda: weights ** 2)()[0][0]
+template = tfe.make_template("template", tf.layers.dense, units=1)
+print(json.dumps([loss.numpy().item(), layer.kernel.numpy()[0].tolist(), rate.numpy().item(),
+                  template(tf.ones([1, 2])).shape.as_list()]))
+""")
+    loss, kernel, rate, shape = json.loads(last_line(run.stdout))
+    assert (loss, kernel, rate, shape) == (9., pytest.approx([.7, .7]), 4., [1, 1])
+
+
 def test_a_plugin_gets_it_by_a_flag(tmp_path):
     (tmp_path / "model.py").write_text(MODEL)
     run = subprocess.run(
