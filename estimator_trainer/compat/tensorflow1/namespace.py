@@ -61,7 +61,7 @@ class Namespace(StandIn, ModuleType):
         if package is None:
             return sorted(known)
         if len(parts) == 1 and package.offered:
-            # What only modules in the package have is no name of the package.
+            # A name that only modules in the package have is no name of the package.
             return sorted(package.offered.union(known) - (package.inner - package.offered))
         return sorted((package.offered | package.inner).union(known))
 

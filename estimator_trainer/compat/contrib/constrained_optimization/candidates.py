@@ -65,7 +65,7 @@ def find_best_candidate_index(objective_vector: Any, constraints_matrix: Any,
     if rank_objectives:
         ranks.append(stats.rankdata(objective_vector, method="min"))
     worst = np.max(ranks, axis=0) if ranks else np.zeros(len(objective_vector))
-    # Of equal candidates, the last.
+    # The last of equal candidates is taken.
     return min(range(len(worst)), key=lambda each: (worst[each], objective_vector[each], -each))
 
 

@@ -28,7 +28,7 @@ class ConstrainedMinimizationProblem(abc.ABC):
 
     @property
     def proxy_constraints(self) -> Any:
-        """What stands for the constraints where they have no gradient; None is themselves."""
+        """Tensors in place of constraints that have no gradient; None is the constraints."""
         return None
 
     @property
@@ -53,7 +53,7 @@ class ConstrainedMinimizationProblem(abc.ABC):
 
 
 class ConstrainedOptimizer(abc.ABC):
-    """What minimizes the objective of a problem under its constraints."""
+    """An optimizer of the objective of a problem under its constraints."""
 
     def __init__(self, optimizer: Any) -> None:
         self._optimizer = optimizer

@@ -56,7 +56,7 @@ class _LinearOperator(transformed.TransformedDistribution):
         return found
 
     def _call_log_prob(self, value: Any, name: str, **kwargs: Any) -> Any:
-        # Of a sample, the inverse is known.
+        # The inverse of a sample is known.
         op_seeds.count(-3 if value is self._last else 22)
         return super()._call_log_prob(value, name, **kwargs)
 

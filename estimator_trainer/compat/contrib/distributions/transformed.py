@@ -47,7 +47,7 @@ class TransformedDistribution(base.Distribution):
             self._bijector = bijector if bijector is not None else (
                 identity_bijector.Identity(validate_args=validate_args))
             self._moved = self._dimensions_to_move(distribution.is_scalar_batch())
-            # What 1.15 computed of shapes, whether it was needed or not.
+            # 1.15 computed shapes here, whether they were needed or not.
             op_seeds.count(25 + 2 * (event_shape is not None) + 2 * (batch_shape is not None))
         self._distribution = distribution
         super().__init__(

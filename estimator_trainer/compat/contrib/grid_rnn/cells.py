@@ -155,9 +155,9 @@ class GridRNNCell(_CELLS.RNNCell):
             weights_regularizer=scope.regularizer)
 
 
-def _dimensions(given: Any, number: int) -> list[int]:
-    found = sorted(set(given if isinstance(given, (list, tuple)) else
-                       [] if given is None else [given]))
+def _dimensions(passed: Any, number: int) -> list[int]:
+    found = sorted(set(passed if isinstance(passed, (list, tuple)) else
+                       [] if passed is None else [passed]))
     if any(not 0 <= each < number for each in found):
         raise ValueError(f"Invalid dims: {found}. Must be in [0, {number})")
     return found

@@ -15,7 +15,7 @@ _V1: Any = tf.compat.v1
 
 
 class _Masked:
-    """What masks the kernel of a cell; the kernel of a projection has no mask."""
+    """A cell whose kernel has a mask; the kernel of a projection has none."""
 
     def build(self: Any, inputs_shape: Any) -> None:
         """Makes the cell's variables, then `mask` and `threshold`."""

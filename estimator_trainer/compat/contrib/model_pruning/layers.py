@@ -145,28 +145,28 @@ def _scope(scope: Any, default: str, inputs: Any, reuse: Any) -> Any:
     return _V1.variable_scope(scope, default, [inputs], reuse=reuse, custom_getter=getter)
 
 
-def _options(given: dict[str, Any], place: Any) -> dict[str, Any]:
+def _options(passed: dict[str, Any], place: Any) -> dict[str, Any]:
     """Returns a layer's arguments for those of a function of `tf.contrib.layers`."""
-    return {"use_bias": not given["normalizer_fn"] and given["biases_initializer"] is not None,
-            "kernel_initializer": given["weights_initializer"],
-            "bias_initializer": given["biases_initializer"],
-            "kernel_regularizer": given["weights_regularizer"],
-            "bias_regularizer": given["biases_regularizer"], "trainable": given["trainable"],
-            "name": place.name, "dtype": given["inputs"].dtype.base_dtype, "_scope": place,
-            "_reuse": given["reuse"]}
+    return {"use_bias": not passed["normalizer_fn"] and passed["biases_initializer"] is not None,
+            "kernel_initializer": passed["weights_initializer"],
+            "bias_initializer": passed["biases_initializer"],
+            "kernel_regularizer": passed["weights_regularizer"],
+            "bias_regularizer": passed["biases_regularizer"], "trainable": passed["trainable"],
+            "name": place.name, "dtype": passed["inputs"].dtype.base_dtype, "_scope": place,
+            "_reuse": passed["reuse"]}
 
 
-def _finished(layer: Any, inputs: Any, given: dict[str, Any], place: Any) -> Any:
+def _finished(layer: Any, inputs: Any, passed: dict[str, Any], place: Any) -> Any:
     """Returns the outputs of a layer, normalized and activated, in their collections."""
     outputs = layer.apply(inputs)
     for variable, name in ((layer.kernel, "weights"),
                            (layer.bias if layer.use_bias else None, "biases")):
         if variable is not None:
             slim_layers._add_variable_to_collections(
-                variable, given["variables_collections"], name)
-    if given["normalizer_fn"] is not None:
-        outputs = given["normalizer_fn"](outputs, **(given["normalizer_params"] or {}))
-    if given["activation_fn"] is not None:
-        outputs = given["activation_fn"](outputs)
-    return utils.collect_named_outputs(given["outputs_collections"], place.original_name_scope,
+                variable, passed["variables_collections"], name)
+    if passed["normalizer_fn"] is not None:
+        outputs = passed["normalizer_fn"](outputs, **(passed["normalizer_params"] or {}))
+    if passed["activation_fn"] is not None:
+        outputs = passed["activation_fn"](outputs)
+    return utils.collect_named_outputs(passed["outputs_collections"], place.original_name_scope,
                                        outputs)
