@@ -199,7 +199,7 @@ class MixtureSameFamily(distribution.Distribution):
             if mixture_distribution.event_shape.rank not in (None, 0):
                 raise ValueError("`mixture_distribution` must have scalar `event_dim`s")
             op_seeds.count(1)
-            self._assertions = self._batch_checks(validate_args)
+            self._check_batches()
             classes = checks.size(
                 mixture_distribution.logits.shape.with_rank_at_least(1), -1)
             components = checks.size(
@@ -219,7 +219,7 @@ class MixtureSameFamily(distribution.Distribution):
             graph_parents=[*mixture_distribution._graph_parents,
                            *components_distribution._graph_parents], name=name)
 
-    def _batch_checks(self, validate_args: bool) -> list[Any]:
+    def _check_batches(self) -> None:
         mixed = self.mixture_distribution.batch_shape
         inner = self.components_distribution.batch_shape.with_rank_at_least(1)[:-1]
         message = (f"`mixture_distribution.batch_shape` (`{mixed}`) is not compatible with "
@@ -227,29 +227,21 @@ class MixtureSameFamily(distribution.Distribution):
         if mixed.is_fully_defined() and inner.is_fully_defined():
             if mixed.rank != 0 and mixed.as_list() != inner.as_list():
                 raise ValueError(message)
-            return []
-        if not validate_args:
-            return []
-        dynamic = self.components_distribution.batch_shape_tensor()[:-1]
-        return [_V1.assert_equal(util.pick_vector(
-            self.mixture_distribution.is_scalar_batch(), dynamic,
-            self.mixture_distribution.batch_shape_tensor()), dynamic, message=message)]
 
     def _batch_shape_tensor(self) -> Any:
-        return checks.after(self._assertions,
-                            self.components_distribution.batch_shape_tensor()[:-1])
+        return self.components_distribution.batch_shape_tensor()[:-1]
 
     def _batch_shape(self) -> Any:
         return self.components_distribution.batch_shape.with_rank_at_least(1)[:-1]
 
     def _event_shape_tensor(self) -> Any:
-        return checks.after(self._assertions, self.components_distribution.event_shape_tensor())
+        return self.components_distribution.event_shape_tensor()
 
     def _event_shape(self) -> Any:
         return self.components_distribution.event_shape
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
-        x = checks.after(self._assertions, self.components_distribution.sample(n, seed=seed))
+        x = self.components_distribution.sample(n, seed=seed)
         mask = tf.one_hot(
             self.mixture_distribution.sample(n, seed=util.gen_new_seed(
                 seed, "MixtureSameFamily")), tf.shape(self.mixture_distribution.logits)[-1],
@@ -286,18 +278,20 @@ class MixtureSameFamily(distribution.Distribution):
 
     def _padded(self, x: Any) -> Any:
         """Returns x with a dimension of 1 for the components."""
-        x = checks.after(self._assertions, tf.convert_to_tensor(x))
-        return tf.expand_dims(x, -1 - self._event_ndims)
+        x, axis = tf.convert_to_tensor(x), -1 - self._event_ndims
+        if x.shape.rank is not None and isinstance(axis, int):
+            axis = max(axis, -1 - x.shape.rank)  # A number stands for a whole event.
+        return tf.expand_dims(x, axis)
 
     def _weights(self) -> Any:
         return self._with_event(self.mixture_distribution.probs, lead=0)
 
     def _mean(self) -> Any:
-        means = checks.after(self._assertions, self.components_distribution.mean())
+        means = self.components_distribution.mean()
         return tf.reduce_sum(self._weights() * means, axis=-1 - self._event_ndims)
 
     def _variance(self) -> Any:
-        means = checks.after(self._assertions, self.components_distribution.mean())
+        means = self.components_distribution.mean()
         axis = -1 - self._event_ndims
         within = tf.reduce_sum(
             self._weights() * self.components_distribution.variance(), axis=axis)
@@ -308,7 +302,7 @@ class MixtureSameFamily(distribution.Distribution):
     def _covariance(self) -> Any:
         if self.event_shape.rank not in (None, 1):
             raise NotImplementedError("covariance is not implemented")
-        means = checks.after(self._assertions, self.components_distribution.mean())
+        means = self.components_distribution.mean()
         weights = self._weights()[..., tf.newaxis]
         within = tf.reduce_sum(weights * self.components_distribution.covariance(), axis=-3)
         difference = (means - tf.expand_dims(self._mean(), -2))[..., tf.newaxis]

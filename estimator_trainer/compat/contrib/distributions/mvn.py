@@ -217,8 +217,12 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
                     covariance = checks.after([_V1.assert_near(
                         covariance, tf.linalg.matrix_transpose(covariance),
                         message="Matrix was not symmetric")], covariance)
-                # No covariance without a Cholesky factor is positive definite.
+                # A matrix that is not positive definite has a factor of NaN.
                 tril = tf.linalg.cholesky(covariance)
+                if validate_args:
+                    tril = checks.after([_V1.assert_positive(
+                        tf.linalg.diag_part(tril),
+                        message="Matrix was not positive definite")], tril)
         super().__init__(loc, tril, validate_args, allow_nan_stats, name)
         self._parameters = parameters
 

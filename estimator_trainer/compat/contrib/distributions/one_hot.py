@@ -27,10 +27,6 @@ class _Logits(distribution.Distribution):
         """The size of an event, int32 of shape []."""
         return tf.shape(self.logits)[-1]
 
-    @staticmethod
-    def _param_shapes(sample_shape: Any) -> Any:
-        return {"logits": tf.convert_to_tensor(sample_shape, tf.int32)}
-
     def _batch_shape_tensor(self) -> Any:
         return tf.shape(self.logits)[:-1]
 

@@ -111,10 +111,9 @@ class Independent(base.Distribution):
 
 def _kl(a: Any, b: Any, name: str = "kl_independent") -> Any:
     p, q = a.distribution, b.distribution
-    if not a.event_shape.is_fully_defined() or not b.event_shape.is_fully_defined():
-        raise NotImplementedError("The shapes of events are not known; expected known ones.")
-    if a.event_shape.as_list() != b.event_shape.as_list():
-        raise ValueError("Event shapes do not match.")
+    # TensorFlow 1.15 ended with a ValueError too where the shapes of events were not known.
+    if not a.event_shape.is_fully_defined() or a.event_shape != b.event_shape:
+        raise ValueError(f"Event shapes do not match: {a.event_shape} and {b.event_shape}.")
     if p.event_shape.as_list() != q.event_shape.as_list():
         raise NotImplementedError(
             "KL between Independents with different event shapes not supported.")

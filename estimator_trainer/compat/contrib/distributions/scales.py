@@ -123,8 +123,6 @@ def shapes(loc: Any, scale: Any) -> tuple[Any, Any]:
     Raises:
       ValueError: `loc` is of another size than the operator.
     """
-    if loc is not None and loc.shape.rank == 0:
-        loc = None  # A number is for all.
     event = scale.range_dimension_tensor()
     static_event = tf.TensorShape([scale.range_dimension])
     if loc is not None and checks.size(

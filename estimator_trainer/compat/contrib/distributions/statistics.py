@@ -175,6 +175,9 @@ def moving_mean_variance(value: Any, decay: Any, collections: Any = None,
     collections = [_V1.GraphKeys.GLOBAL_VARIABLES] if collections is None else collections
     with _V1.variable_scope(name, "moving_mean_variance", [value, decay]):
         value = tf.convert_to_tensor(value, name="value")
+        if not value.dtype.is_floating:
+            raise TypeError(f"value.base_dtype({value.dtype.name}) does not have float type "
+                            "`dtype`.")
         mean, variance = (_V1.get_variable(
             which, value.shape, value.dtype, _V1.zeros_initializer(), trainable=False,
             collections=collections) for which in ("moving_mean", "moving_variance"))

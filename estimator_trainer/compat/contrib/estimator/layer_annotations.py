@@ -1,4 +1,7 @@
-"""Deep networks whose graph says, in collections, what their input layer reads and makes.
+"""Deep networks whose graph may say, in collections, what their input layer reads and makes.
+
+TensorFlow 1.15 filled the collections for columns of an older kind alone, which `tf.feature_column`
+does not make; they stay empty.
 
 Definition: tensorflow_estimator/contrib/estimator/python/estimator/dnn_with_layer_annotations.py
 of TensorFlow 1.15.
@@ -6,17 +9,12 @@ of TensorFlow 1.15.
 
 from __future__ import annotations
 
-import contextlib
-import importlib
-import pickle
-from typing import Any, Iterator
+from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.feature_column import feature_column
 
 _V1: Any = tf.compat.v1
 _Estimator: Any = tf.compat.v1.estimator.Estimator
-_Columns: Any = feature_column
 _SUM = tf.compat.v1.losses.Reduction.SUM
 
 
@@ -38,49 +36,8 @@ class LayerAnnotationsCollectionNames:
         return f"{collection_name}/values"
 
 
-_Names = LayerAnnotationsCollectionNames
-
-
-def _add(name: str, key: str, tensor: Any) -> None:
-    info: Any = importlib.import_module("google.protobuf.any_pb2").Any()
-    info.Pack(_V1.saved_model.build_tensor_info(tensor))
-    _V1.add_to_collection(_Names.keys(name), key)
-    _V1.add_to_collection(_Names.values(name), info)
-
-
-@contextlib.contextmanager
-def _annotations() -> Iterator[None]:
-    """Annotates the input layers that are made inside."""
-    original = _Columns._internal_input_layer
-
-    def annotated(features: Any, feature_columns: Any, **options: Any) -> Any:
-        outputs = options.pop("cols_to_output_tensors", None)
-        outputs = {} if outputs is None else outputs
-        layer = original(features, feature_columns, cols_to_output_tensors=outputs, **options)
-        for key in _V1.feature_column.make_parse_example_spec(feature_columns):
-            _add(_Names.UNPROCESSED_FEATURES, key,
-                 _V1.convert_to_tensor_or_sparse_tensor(features[key]))
-        for column in feature_columns:
-            if "layer_creator" in getattr(column, "_fields", ()):
-                column = column._replace(layer_creator=None)  # A function, which has no bytes.
-            _V1.add_to_collection(_Names.FEATURE_COLUMNS, pickle.dumps(column))
-        for column, tensor in outputs.items():
-            _add(_Names.PROCESSED_FEATURES, column.name, tensor)
-        return layer
-
-    _Columns._internal_input_layer = annotated
-    try:
-        yield
-    finally:
-        _Columns._internal_input_layer = original
-
-
 def _annotated(original: Any, model_dir: Any, config: Any, warm_start_from: Any) -> Any:
-    def model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
-        with _annotations():
-            return original.model_fn(features, labels, mode, config)
-
-    return _Estimator(model_fn, model_dir, config, warm_start_from=warm_start_from)
+    return _Estimator(original.model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
 def DNNClassifierWithLayerAnnotations(  # pylint: disable=invalid-name

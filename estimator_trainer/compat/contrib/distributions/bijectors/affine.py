@@ -64,8 +64,7 @@ class AffineLinearOperator(_Affine):
         x = y if self.shift is None else y - self.shift
         if self.scale is None:
             return x
-        with tf.control_dependencies(self._non_singular()):
-            return self.scale.solvevec(x)
+        return self.scale.solvevec(x)
 
     def _forward_log_det_jacobian(self, x: Any) -> Any:
         if self.scale is None:

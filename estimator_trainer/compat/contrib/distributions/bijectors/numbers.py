@@ -58,10 +58,7 @@ class PowerTransform(Numbers):
     def _forward(self, x: Any) -> Any:
         if self.power == 0.:
             return tf.exp(x)
-        x = self._if(lambda: _V1.assert_positive(
-            1. + x * self.power, message="Forward transformation input must be at least "
-            f"{-1. / self.power}."), x)
-        return tf.exp(tf.math.log1p(x * self.power) / self.power)
+        return tf.exp(tf.math.log1p(self._large_enough(x) * self.power) / self.power)
 
     def _inverse(self, y: Any) -> Any:
         y = self._positive(y)
@@ -73,7 +70,12 @@ class PowerTransform(Numbers):
 
     def _forward_log_det_jacobian(self, x: Any) -> Any:
         return x if self.power == 0. else (
-            (1. / self.power - 1.) * tf.math.log1p(x * self.power))
+            (1. / self.power - 1.) * tf.math.log1p(self._large_enough(x) * self.power))
+
+    def _large_enough(self, x: Any) -> Any:
+        return self._if(lambda: _V1.assert_non_negative(
+            1. + x * self.power, message="Forward transformation input must be at least "
+            f"{-1. / self.power}."), x)
 
     def _positive(self, y: Any) -> Any:
         return self._if(lambda: _V1.assert_positive(

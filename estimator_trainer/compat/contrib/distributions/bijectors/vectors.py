@@ -127,11 +127,7 @@ def _shape_checks(shape: Any, validate_args: bool) -> list[Any]:
     if shape.shape.rank is not None and shape.shape.rank > 1:
         raise ValueError(f"`{shape.op.name}` rank ({shape.shape.rank}) should be <= 1.")
     static = tf.get_static_value(shape)
-    is_possible = static is None or np.all(static >= -1)
-    if not is_possible and not validate_args:
-        raise ValueError("Invalid value in tensor used for shape: "
-                         f"`{shape.op.name}` is {static}; expected numbers from -1.")
-    if not validate_args or is_possible and static is not None and not np.any(static == -1):
+    if not validate_args or static is not None and np.all(static >= 0):
         return []
     return [
         _V1.assert_less_equal(tf.rank(shape), 1, message="rank should be <= 1."),
