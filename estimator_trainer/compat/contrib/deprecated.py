@@ -1,35 +1,42 @@
-"""`tf.contrib.deprecated`: the summaries of TensorFlow 0.x, by `tf.summary`."""
+"""`tf.contrib.deprecated`: the summaries of TensorFlow 0.x, whose tags are not their names."""
 
 from __future__ import annotations
 
 from typing import Any
 
 
-def _summary() -> Any:
+def _summary(kind: str, tag: Any, data: Any, collections: Any, name: Any, **options: Any) -> Any:
     import tensorflow as tf
-    return tf.compat.v1.summary
+    v1, op = tf.compat.v1, getattr(tf.raw_ops, kind)
+    with v1.name_scope(name, kind.removesuffix("V2"), [tag, data]) as scope:
+        summary = op(**{"tags" if kind == "ScalarSummary" else "tag": tag}, **options, name=scope)
+    for each in [v1.GraphKeys.SUMMARIES] if collections is None else collections:
+        v1.add_to_collection(each, summary)
+    return summary
 
 
 def scalar_summary(tags: Any, values: Any, collections: Any = None, name: Any = None) -> Any:
-    """Returns the op that writes one number under a tag."""
-    return _summary().scalar(tags, values, collections)
+    """Returns the op that writes numbers under tags of the same shape."""
+    return _summary("ScalarSummary", tags, values, collections, name, values=values)
 
 
 def histogram_summary(tag: Any, values: Any, collections: Any = None, name: Any = None) -> Any:
     """Returns the op that writes the distribution of `values` under a tag."""
-    return _summary().histogram(tag, values, collections)
+    return _summary("HistogramSummary", tag, values, collections, name, values=values)
 
 
 def image_summary(tag: Any, tensor: Any, max_images: int = 3, collections: Any = None,
                   name: Any = None) -> Any:
     """Returns the op that writes up to `max_images` of [batch, height, width, channels]."""
-    return _summary().image(tag, tensor, max_images, collections)
+    return _summary("ImageSummary", tag, tensor, collections, name, tensor=tensor,
+                    max_images=max_images)
 
 
 def audio_summary(tag: Any, tensor: Any, sample_rate: Any, max_outputs: int = 3,
                   collections: Any = None, name: Any = None) -> Any:
     """Returns the op that writes up to `max_outputs` of [batch, frames, channels]."""
-    return _summary().audio(tag, tensor, sample_rate, max_outputs, collections)
+    return _summary("AudioSummaryV2", tag, tensor, collections, name, tensor=tensor,
+                    sample_rate=sample_rate, max_outputs=max_outputs)
 
 
 NAMES = {

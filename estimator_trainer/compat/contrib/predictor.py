@@ -27,7 +27,8 @@ class _Predictor:
             self.feed_tensors[key]: value for key, value in input_dict.items()})
 
     def __repr__(self) -> str:
-        return f"Predictor with feed_tensors {self.feed_tensors}, fetch {self.fetch_tensors}"
+        return (f"SavedModelPredictor with feed tensors {self.feed_tensors} and fetch_tensors "
+                f"{self.fetch_tensors}")
 
 
 def from_saved_model(export_dir: str, signature_def_key: Any = None, signature_def: Any = None,

@@ -5,6 +5,7 @@ Follows the API of `tensorflow/contrib/eager/python/metrics_impl.py` of TensorFl
 
 from __future__ import annotations
 
+import re
 from typing import Any, Optional
 
 import tensorflow as tf
@@ -19,16 +20,20 @@ class Metric(tf.Module):
     """
 
     def __init__(self, name: Optional[str] = None, use_global_variables: bool = False) -> None:
-        super().__init__(name=(name or type(self).__name__).replace(" ", "_"))
+        name = re.sub("[^A-Za-z0-9_.]", "_", name or type(self).__name__)
+        super().__init__(name=name)
+        with _V1.variable_scope(name, use_resource=True, reuse=False) as self._scope:
+            pass
         self._collection = _V1.GraphKeys.GLOBAL_VARIABLES if use_global_variables else (
             _V1.GraphKeys.LOCAL_VARIABLES)
         self._built = False
         self._vars: list[Any] = []
+        self._initial: list[Any] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Updates the metric; a graph's operation does so."""
         if not self._built:
-            with tf.init_scope(), _V1.variable_scope(self.name, use_resource=True):
+            with tf.init_scope(), _V1.variable_scope(self._scope):
                 self.build(*args, **kwargs)
             self._built = True
         return self.call(*args, **kwargs)
@@ -41,8 +46,8 @@ class Metric(tf.Module):
     def init_variables(self) -> Any:
         """Starts anew; in a graph, returns the operation that does."""
         if tf.executing_eagerly():
-            for each in self._vars:
-                each.assign(tf.zeros_like(each))
+            for each, value in zip(self._vars, self._initial):
+                each.assign(value)
             return None
         return tf.group([each.initializer for each in self._vars])
 
@@ -59,11 +64,20 @@ class Metric(tf.Module):
 
     def add_variable(self, name: str, shape: Any = None, dtype: Any = None,
                      initializer: Any = None) -> Any:
-        """Returns a new variable of the metric."""
-        variable = _V1.Variable(
-            lambda: (initializer or _V1.zeros_initializer())(shape, dtype=dtype), name=name,
-            trainable=False, collections=[self._collection], use_resource=True)
+        """Returns a new variable of the metric.
+
+        Raises:
+          RuntimeError: The metric is built.
+        """
+        if self._built:
+            raise RuntimeError("Can't call add_variable() except in build().")
+        collections = None if tf.executing_eagerly() else [
+            self._collection, _V1.GraphKeys.METRIC_VARIABLES]
+        variable = _V1.get_variable(name, shape, dtype, initializer, trainable=False,
+                                    collections=collections, use_resource=True)
         self._vars.append(variable)
+        if tf.executing_eagerly():
+            self._initial.append(variable.read_value())
         return variable
 
 
@@ -77,8 +91,8 @@ class Mean(Metric):
 
     def build(self, *args: Any, **kwargs: Any) -> None:
         """Makes the sum of the values and that of the weights."""
-        self.numer = self.add_variable("numer", (), self.dtype)
-        self.denom = self.add_variable("denom", (), self.dtype)
+        self.numer = self.add_variable("numer", (), self.dtype, _V1.zeros_initializer())
+        self.denom = self.add_variable("denom", (), self.dtype, _V1.zeros_initializer())
 
     def call(self, values: Any, weights: Any = None) -> Any:
         """Counts values, of any shape; weights broadcast to them. Returns its arguments."""

@@ -47,7 +47,8 @@ def interpolate_bilinear(grid: Any, query_points: Any, name: str = "interpolate_
       indexing: Whether a point is (row, column), "ij", or (x, y), "xy".
 
     Raises:
-      ValueError: for another `indexing` or rank.
+      ValueError: for another `indexing` or rank of the grid.
+      InvalidArgumentError: for another rank of the points.
     """
     if indexing not in ("ij", "xy"):
         raise ValueError("Indexing mode must be 'ij' or 'xy'")
@@ -56,9 +57,7 @@ def interpolate_bilinear(grid: Any, query_points: Any, name: str = "interpolate_
         query_points = tf.convert_to_tensor(query_points)
         if grid.shape.ndims != 4:
             raise ValueError(f"Grid must be 4 dimensional. Received size: {grid.shape}")
-        if query_points.shape.ndims != 3:
-            raise ValueError("Query points must be 3 dimensional. Received size: "
-                             f"{query_points.shape}")
+        v1.assert_equal(query_points.shape.ndims, 3, message="Query points must be 3 dimensional.")
         with tf.control_dependencies(_checks(grid, query_points)):
             points = tf.unstack(tf.identity(query_points), num=2, axis=2)
         points = points if indexing == "ij" else points[::-1]

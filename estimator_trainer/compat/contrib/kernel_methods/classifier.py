@@ -50,8 +50,7 @@ class KernelLinearClassifier(canned.LinearClassifier):
 def _real_valued(kernel_mappers: Any) -> dict[Any, Any]:
     """Returns the mappers of real-valued columns; others are left out."""
     for mappers in (kernel_mappers or {}).values():
-        if not isinstance(mappers, list) or not all(
-                isinstance(mapper, RandomFourierFeatureMapper) for mapper in mappers):
+        if not all(isinstance(mapper, RandomFourierFeatureMapper) for mapper in mappers):
             raise ValueError("Invalid kernel mappers.")
     kind = getattr(numeric_columns, "_RealValuedColumn")
     return {column: mappers for column, mappers in (kernel_mappers or {}).items()

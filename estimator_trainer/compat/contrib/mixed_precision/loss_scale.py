@@ -128,7 +128,9 @@ class LossScaleOptimizer(_Optimizer):
             gate_gradients=gate_gradients, aggregation_method=aggregation_method,
             colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss)
         inverse = tf.math.reciprocal(scale)
-        return [(None if grad is None else _times(grad, inverse), var) for grad, var in pairs]
+        # As in TensorFlow 1.15, a product of rows is dense.
+        return [(None if grad is None else tf.convert_to_tensor(grad) * tf.cast(
+            inverse, grad.dtype.base_dtype), var) for grad, var in pairs]
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None,
                         name: Optional[str] = None) -> Any:
@@ -148,10 +150,3 @@ class LossScaleOptimizer(_Optimizer):
 
     def variables(self) -> Any:
         return self._opt.variables()
-
-
-def _times(grad: Any, factor: Any) -> Any:
-    factor = tf.cast(factor, grad.dtype.base_dtype)
-    if isinstance(grad, tf.IndexedSlices):
-        return tf.IndexedSlices(grad.values * factor, grad.indices, grad.dense_shape)
-    return grad * factor

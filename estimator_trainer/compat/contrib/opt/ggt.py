@@ -73,9 +73,6 @@ class GGTOptimizer(OptimizerV2):
 
     _resource_apply_dense = _apply_dense
 
-    def _apply_sparse(self, grad: Any, var: Any, state: Any) -> Any:
-        raise NotImplementedError("Sparse gradient updates are not supported.")
-
     def _finish(self, state: Any) -> Any:
         dtype, window = self._variables[0].dtype.base_dtype, state.get_hyper("window")
         beta = state.get_hyper("beta1", dtype)

@@ -24,6 +24,3 @@ class Wrapper(_Optimizer):
 
     def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
         return self._opt.get_slot_names(*args, **kwargs)
-
-    def variables(self) -> Any:
-        return self._opt.variables()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import numbers
 import re
-from typing import Any, Iterator, Mapping, NoReturn, Optional
+from typing import Any, Mapping, NoReturn, Optional
 
 from tensorflow.python.framework import ops
 
@@ -201,9 +201,6 @@ class HParams:
 
     def __contains__(self, key: object) -> bool:
         return key in self._hparam_types
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._hparam_types)
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value}" for name, value in self.values().items())
