@@ -78,3 +78,45 @@ def test_hparams_keep_their_types():
                            ("rate", "Malformed"), ("layers[1]=9", "Must pass a list")):
         with pytest.raises(ValueError, match=sentence):
             params.parse(text)
+
+
+def _minimum(**options):
+    """Returns the variables [x, y] that minimize x^2 + (y - 3)^2, as SciPy finds them."""
+    pytest.importorskip("scipy")
+    import tensorflow as tf
+
+    from estimator_trainer.compat.contrib.opt import external_optimizer
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        both = tf.compat.v1.get_variable("both", initializer=[5., 5.], use_resource=False)
+        loss = both[0] ** 2 + (both[1] - 3.) ** 2
+        options = {name: make(both) if callable(make) else make for name, make in options.items()}
+        optimizer = external_optimizer.ScipyOptimizerInterface(loss, **options)
+        session.run(both.initializer)
+        optimizer.minimize(session)
+        return session.run(both).tolist()
+
+
+@pytest.mark.parametrize("options, expected", [
+    ({}, [0, 3]), ({"method": "CG"}, [0, 3]),
+    ({"var_to_bounds": lambda both: {both: ([1., -9.], [9., 2.])}}, [1, 2]),
+    ({"equalities": lambda both: [both[0] - both[1]], "method": "SLSQP"}, [1.5, 1.5]),
+    ({"inequalities": lambda both: [both[0] - 2.], "method": "SLSQP"}, [2, 3])])
+def test_scipy_finds_a_minimum(options, expected):
+    assert _minimum(**options) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("options", [{"bounds": [(0, 1)] * 2}, {"jac": False}])
+def test_scipy_gets_its_own_arguments_alone(options):
+    with pytest.raises(ValueError, match="set"):
+        _minimum(**options)
+
+
+def test_a_signature_is_found_by_its_key():
+    import tensorflow as tf
+
+    from estimator_trainer.compat.contrib import saved_model
+    meta = tf.compat.v1.MetaGraphDef()
+    meta.signature_def["mine"].method_name = "predict"
+    assert saved_model.get_signature_def_by_key(meta, "mine").method_name == "predict"
+    with pytest.raises(ValueError, match="expected one of .'mine'."):
+        saved_model.get_signature_def_by_key(meta, "other")
