@@ -86,7 +86,7 @@ def shapes_of_vectors():
     return found
 
 
-def shapes_of_given_parameters():
+def shapes_of_static_parameters():
     return [sorted(each.param_shapes([3, 4]).items()) for each in (
         ds.Logistic, ds.HalfNormal)] + _ran(*[
             lambda each=each: sorted((key, str(value)) for key, value in each.param_static_shapes(
