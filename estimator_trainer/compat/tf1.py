@@ -28,6 +28,7 @@ still get TensorFlow 2 by that name.
     tensorflow1/old_arrays.py   puts methods of its arrays back
     tensorflow1/old_protobuf.py imports what an old protoc generated
     tensorflow1/old_packages.py puts names of pandas, PyYAML and others back
+    tensorflow1/old_pictures.py is scipy.misc
     tensorflow1/lost_methods.py puts methods of TensorFlow's classes back
     tensorflow1/eager_mode.py   switches on eager execution for Keras, too
     tensorflow1/operations/     makes the operations of TensorFlow 1.15, on which seeds depend

@@ -1,15 +1,17 @@
-"""Names that PyYAML, pandas, SciPy and scikit-learn had when programs of TensorFlow 1 were written.
+"""Names that packages had when programs of TensorFlow 1 were written.
 
 None of these packages is imported for it: a program's own import of one brings the old names.
 
-Sources: PyYAML's CHANGES for 6.0; "What's new" in pandas 2.0.0 and 3.0.0; the release notes of
-SciPy 1.8 and of scikit-learn 0.20 and 0.23
+Sources: PyYAML's CHANGES for 6.0; "What's new" in pandas 2.0.0 and 3.0.0 and in h5py 3.0; the
+release notes of SciPy 1.2, 1.8 and 1.14, of Pillow 10.0.0 and of scikit-learn 0.20, 0.23 and 1.4
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 from importlib import abc, machinery
+import inspect
 import sys
 from types import ModuleType
 from typing import Any, Callable, Optional, Sequence
@@ -17,8 +19,10 @@ from typing import Any, Callable, Optional, Sequence
 from estimator_trainer.compat import module_aliases
 from estimator_trainer.compat.tensorflow1 import logged_once
 
+_PICTURES = "estimator_trainer.compat.tensorflow1.old_pictures"
 # Modules that are looked for only after those that are installed.
 MODULES = {
+    "scipy.misc": _PICTURES,
     "scipy.sparse.linalg.eigen.arpack": "scipy.sparse.linalg",
     "sklearn.cross_validation": "sklearn.model_selection",
     "sklearn.externals.joblib": "joblib",
@@ -76,8 +80,75 @@ def _change_eigen(eigen: ModuleType) -> None:
         setattr(eigen, "__path__", [])
 
 
+def _change_misc(misc: ModuleType) -> None:
+    """Puts back the functions of pictures that SciPy 1.2 removed."""
+    pictures = importlib.import_module(_PICTURES)
+    for name in pictures.__all__:
+        if not hasattr(misc, name):
+            setattr(misc, name, getattr(pictures, name))
+
+
+def _change_image(image: ModuleType) -> None:
+    """Puts back the names of ways to resize that Pillow 10 removed."""
+    for old, new in (("ANTIALIAS", "LANCZOS"), ("CUBIC", "BICUBIC"), ("LINEAR", "BILINEAR")):
+        if not hasattr(image, old):
+            setattr(image, old, getattr(image.Resampling, new))
+
+
+def _change_drawing(drawing: ModuleType) -> None:
+    """Puts back the size of a text, which Pillow 10 removed."""
+    if not hasattr(drawing.ImageDraw, "textsize"):
+        setattr(drawing.ImageDraw, "textsize",
+                lambda self, text, *args, **kwargs:
+                _size(self.textbbox((0, 0), text, *args, **kwargs)))
+
+
+def _change_fonts(fonts: ModuleType) -> None:
+    """Puts back the size of a text in a font, which Pillow 10 removed."""
+    for kind in (fonts.FreeTypeFont, fonts.ImageFont):
+        if not hasattr(kind, "getsize"):
+            setattr(kind, "getsize", lambda self, text, *args, **kwargs:
+                    _size(self.getbbox(text, *args, **kwargs)))
+
+
+def _size(box: Any) -> tuple[int, int]:
+    """Returns the width of a box, and the height from the line's top."""
+    left, _, right, bottom = box
+    return int(right - left), int(bottom)
+
+
+def _change_h5py(h5py: ModuleType) -> None:
+    """Puts back `value`, which h5py 3.0 removed."""
+    if not hasattr(h5py.Dataset, "value"):
+        setattr(h5py.Dataset, "value", property(lambda self: self[()]))
+
+
+def _change_preprocessing(preprocessing: ModuleType) -> None:
+    """Lets OneHotEncoder take `sparse`, which scikit-learn 1.4 knows as `sparse_output`."""
+    construct = preprocessing.OneHotEncoder.__init__
+    if "sparse" in inspect.signature(construct).parameters:
+        return
+
+    @functools.wraps(construct)
+    def with_sparse(self: Any, *args: Any, **kwargs: Any) -> None:
+        if "sparse" in kwargs:
+            kwargs["sparse_output"] = kwargs.pop("sparse")
+        construct(self, *args, **kwargs)
+
+    preprocessing.OneHotEncoder.__init__ = with_sparse
+
+
 CHANGES: dict[str, Callable[[ModuleType], None]] = {
-    "pandas": _change_pandas, "scipy.sparse.linalg.eigen": _change_eigen, "yaml": _change_yaml}
+    "PIL.Image": _change_image,
+    "PIL.ImageDraw": _change_drawing,
+    "PIL.ImageFont": _change_fonts,
+    "h5py": _change_h5py,
+    "pandas": _change_pandas,
+    "scipy.misc": _change_misc,
+    "scipy.sparse.linalg.eigen": _change_eigen,
+    "sklearn.preprocessing": _change_preprocessing,
+    "yaml": _change_yaml,
+}
 
 
 class _Finder(abc.MetaPathFinder):

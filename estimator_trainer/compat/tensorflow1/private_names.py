@@ -11,6 +11,8 @@ _OPTIONS = ("tensorflow.python.data.ops.options",)
 _SLICES = "tensorflow.python.framework.indexed_slices"
 _RECORD = "tensorflow.python.eager.record"
 _PATHS = "tensorflow.python.saved_model.path_helpers"
+_RESOLVERS = ("estimator_trainer.compat.contrib.cluster_resolver.resolvers",
+              "tensorflow.python.distribute.cluster_resolver")
 
 # A module, and what has its names, the first first.
 MODULES: dict[str, tuple[str, ...]] = {
@@ -19,6 +21,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "data.experimental.ops.threading_options": _OPTIONS,
     "distribute.strategy_combinations": ("tensorflow.python.distribute.strategy_combinations",
                                          "KERAS.src.distribute.optimizer_combinations"),
+    "distribute.cluster_resolver": _RESOLVERS,
+    "distribute.cluster_resolver.tpu_cluster_resolver": _RESOLVERS,
     "feature_column.dense_features": ("tf.keras.layers",),
     "feature_column.dense_features_v2": ("KERAS.src.feature_column.dense_features_v2",),
     **{f"layers.{name}": (f"{_LAYERS}.{name}", f"tensorflow.python.layers.{name}")

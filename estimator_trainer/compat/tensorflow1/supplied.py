@@ -14,6 +14,7 @@ from estimator_trainer.compat.tensorflow1 import homes
 
 _FRAMEWORK = "tensorflow.python.framework"
 _OPS = "tensorflow.python.ops"
+_TPU = "estimator_trainer.compat.contrib.cluster_resolver.resolvers.TPUClusterResolver"
 _RESOURCE = "resource_variable_ops.BaseResourceVariable"
 
 NAMES: dict[str, Any] = {
@@ -65,5 +66,8 @@ def supply() -> None:
         module = importlib.import_module(module_name)
         if not hasattr(module, attribute):
             setattr(module, attribute, homes.resolve(home))
+    # A program without a TPU makes one of "".
+    resolvers = homes.resolve("tf.distribute.cluster_resolver")
+    resolvers.TPUClusterResolver = homes.resolve(_TPU)
     # In TensorFlow 1 a resource variable was a tf.Variable too.
     homes.resolve("tf.Variable").register(homes.resolve(f"{_OPS}.{_RESOURCE}"))

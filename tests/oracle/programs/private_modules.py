@@ -271,3 +271,10 @@ def attributes_of_tensorflow_python():
     return [ops.Graph is tf.Graph, callable(graph_util.extract_sub_graph),
             callable(context.context), compat_internal.path_to_str("a"),
             callable(estimator_export), pywrap_tensorflow.EqualGraphDefWrapper(b"", b"")]
+
+
+def a_tpu_that_is_none():
+    from tensorflow.python.distribute.cluster_resolver import TPUClusterResolver
+    public = tf.distribute.cluster_resolver.TPUClusterResolver("")
+    return [public.master(), TPUClusterResolver("").master(), public.cluster_spec() is None,
+            isinstance(public, TPUClusterResolver)]
