@@ -1,7 +1,7 @@
 """Decides by the importing module which TensorFlow an import statement gets.
 
 A library may import TensorFlow in a function, at any time. Python passes the importing module's
-globals to `builtins.__import__`.
+globals to `builtins.__import__`; those of a caller of `importlib.import_module` are its frame's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib import util
 import pathlib
 import sys
 from types import ModuleType
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from estimator_trainer.compat.tensorflow1 import private_modules
 
@@ -27,6 +27,8 @@ _LIBRARIES = frozenset((
     "tensorflow_probability", "tensorflow_ranking", "tensorflow_recommenders",
     "tensorflow_text", "tensorflow_transform", "tensorflowonspark", "tf2onnx", "tf_keras",
     "tf_slim", "transformers"))
+# Packages of `tensorflow` that are no part of its public names.
+_PACKAGES = ("compat", "contrib", "core", "python")
 _ROOT = pathlib.Path(__file__).parents[3]
 # Packages beside this one; a user's own of that name are programs.
 _PLUGINS = {name: str(_ROOT / name) for name in ("model_fns", "input_fns")}
@@ -47,7 +49,12 @@ def install(tensorflow1: ModuleType) -> None:
         if name.startswith("tensorflow.python") and fromlist and (
                 private_modules.find(name) or private_modules.contains(name)):
             return _with_children(private_modules.package(name), fromlist)
+        public = _public(tensorflow1, name)
+        if public is not None:
+            return _with_names(public, fromlist) if fromlist else tensorflow1
         home = _home(name)
+        if home == name and name.split(".")[1] not in _PACKAGES and not _is_found(name):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         if not fromlist:
             if not private_modules.find(name):
                 importlib.import_module(home)
@@ -55,6 +62,22 @@ def install(tensorflow1: ModuleType) -> None:
         return python_import(home, globals, locals, fromlist, 0)
 
     builtins.__import__ = import_
+    importlib.import_module = _import_module(import_)
+
+
+def _import_module(import_: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+    """Returns `importlib.import_module` that imports as an import statement of its caller does."""
+    python_import_module = importlib.import_module
+
+    @functools.wraps(python_import_module)
+    def import_module(name: str, package: Optional[str] = None) -> ModuleType:
+        importer = sys._getframe(1).f_globals  # pylint: disable=protected-access
+        full_name = util.resolve_name(name, package)
+        if full_name.partition(".")[0] != "tensorflow" or _is_library(importer):
+            return python_import_module(name, package)
+        return import_(full_name, importer, None, ("__name__",) if "." in full_name else ())
+
+    return import_module
 
 
 def _is_library(importer: Optional[Mapping[str, Any]]) -> bool:
@@ -67,11 +90,33 @@ def _is_library(importer: Optional[Mapping[str, Any]]) -> bool:
     return package in _LIBRARIES
 
 
+def _public(tensorflow1: ModuleType, name: str) -> Optional[ModuleType]:
+    """Returns the module that a program has by a path such as `tensorflow.nn`; None without one.
+
+    By its path, an import would make a second module, in which TensorFlow 1's names are not put
+    back, and which the program would have in the first one's place from then on.
+    """
+    parts = name.split(".")[1:]
+    if parts[0] in _PACKAGES and parts[:2] != ["compat", "v1"]:
+        return None
+    value: Any = tensorflow1
+    for part in parts:
+        value = getattr(value, part, None)
+    return value if isinstance(value, ModuleType) else None
+
+
+def _with_names(module: ModuleType, names: Sequence[str]) -> ModuleType:
+    """Returns a module of which `import *` finds the names, also where they are loaded late."""
+    if "*" in names and type(module) is not ModuleType:
+        return private_modules.without_modules(module)
+    return module
+
+
 @functools.lru_cache(maxsize=None)
 def _home(name: str) -> str:
     """Returns the module that has TensorFlow 1's version of `name`, `name` itself by default."""
     child = name.partition(".")[2]
-    if child.partition(".")[0] in ("compat", "contrib", "core", "python"):
+    if child.partition(".")[0] in _PACKAGES:
         return name
     home = f"tensorflow.compat.v1.{child}"
     return home if home in sys.modules or _is_found(home) else name

@@ -65,6 +65,15 @@ class Namespace(StandIn, ModuleType):
             return sorted(package.offered.union(known) - (package.inner - package.offered))
         return sorted((package.offered | package.inner).union(known))
 
+    def __bool__(self) -> bool:
+        """A module is true, as functions ask that look a name up by its path."""
+        return True
+
+    def __eq__(self, other: Any) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
     def __setattr__(self, name: str, value: Any) -> None:
         """Keeps Python from binding a module to the name of a function in it."""
         if not isinstance(value, ModuleType):
@@ -89,6 +98,8 @@ class _Finder(abc.MetaPathFinder, abc.Loader):
         parent, _, child = name.rpartition(".")
         is_package = name == _ROOT or parent == _ROOT and child not in moved.WHOLE
         value = None if is_package else getattr(sys.modules[parent], child, None)
+        if not is_package and not isinstance(value, ModuleType) and not _was_module(name):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         sys.modules[name] = value if isinstance(value, ModuleType) else Namespace(name)
 
 
@@ -121,6 +132,13 @@ def _is_module(full_name: str) -> bool:
     if names is None:
         return _has_table(package)
     return (not inner or inner in names.modules or inner.split(".")[0] in _table(full_name).NAMES)
+
+
+def _was_module(full_name: str) -> bool:
+    """Returns whether a name in a package was a module, which may share it with a function."""
+    package, _, inner = full_name.removeprefix(f"{_ROOT}.").partition(".")
+    names = contrib_names.package(package)
+    return names is None or inner in names.modules or names.alias(inner) is not None
 
 
 def _has_table(package: str) -> bool:

@@ -40,5 +40,6 @@ class StandIn:
     def __hash__(self) -> int:
         return id(self)
 
-    __call__ = __mro_entries__ = __eq__ = __bool__ = __iter__ = __getitem__ = _refuse
-    __enter__ = __len__ = __lt__ = __add__ = __int__ = __float__ = __index__ = _refuse
+    _use: Any = _refuse  # A subclass may answer after all.
+    __call__ = __mro_entries__ = __eq__ = __bool__ = __iter__ = __getitem__ = _use
+    __enter__ = __len__ = __lt__ = __add__ = __int__ = __float__ = __index__ = _use

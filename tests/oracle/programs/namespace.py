@@ -1,6 +1,7 @@
 """Names of tf.contrib, and modules by the folders in which TensorFlow 1.15 had them."""
 
 import importlib
+import pydoc
 
 import tensorflow as tf
 
@@ -82,6 +83,41 @@ def the_projector_of_tensorboard():
     config = projector.ProjectorConfig()
     config.embeddings.add().tensor_name = "words"
     return [len(config.embeddings)]
+
+
+def public_modules_by_their_paths():
+    import tensorflow.math as math
+    from tensorflow.nn import relu6
+    from tensorflow.nn.rnn_cell import DropoutWrapper, LSTMCell
+    from tensorflow.train import AdamOptimizer
+    import tensorflow.compat.v1.image as image
+    return [relu6 is tf.nn.relu6, LSTMCell is tf.nn.rnn_cell.LSTMCell, math.add is tf.math.add,
+            DropoutWrapper is tf.nn.rnn_cell.DropoutWrapper,
+            AdamOptimizer is tf.train.AdamOptimizer,
+            image.resize_images is tf.image.resize_images]
+
+
+def modules_by_import_module():
+    nn = importlib.import_module("tensorflow.nn")
+    return [importlib.import_module("tensorflow").placeholder is tf.placeholder,
+            nn.dynamic_rnn is tf.nn.dynamic_rnn,
+            importlib.import_module(".train", "tensorflow").Saver is tf.train.Saver,
+            importlib.import_module("tensorflow.contrib.rnn").GRUCell is tf.contrib.rnn.GRUCell]
+
+
+def names_by_their_paths():
+    return [pydoc.locate("tensorflow." + path) is not None for path in (
+        "train.AdamOptimizer", "nn.rnn_cell.LSTMCell", "contrib.rnn.LSTMCell", "layers.Dense",
+        "contrib.layers.fully_connected", "nope", "contrib.nope", "contrib.rnn.nope")]
+
+
+def what_is_no_module_of_a_package():
+    return importlib.import_module("tensorflow.contrib.rnn.LSTMCell")
+
+
+def packages_are_true():
+    return [bool(tf.contrib), bool(tf.contrib.layers), tf.contrib.layers == tf.contrib.layers,
+            tf.contrib.layers == 1, len({tf.contrib.layers, tf.contrib.layers})]
 
 
 def names_by_a_star():
