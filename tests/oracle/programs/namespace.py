@@ -86,11 +86,11 @@ def the_projector_of_tensorboard():
 
 
 def public_modules_by_their_paths():
+    import tensorflow.compat.v1.image as image
     import tensorflow.math as math
     from tensorflow.nn import relu6
     from tensorflow.nn.rnn_cell import DropoutWrapper, LSTMCell
     from tensorflow.train import AdamOptimizer
-    import tensorflow.compat.v1.image as image
     return [relu6 is tf.nn.relu6, LSTMCell is tf.nn.rnn_cell.LSTMCell, math.add is tf.math.add,
             DropoutWrapper is tf.nn.rnn_cell.DropoutWrapper,
             AdamOptimizer is tf.train.AdamOptimizer,
