@@ -51,3 +51,19 @@ def operations_of_a_graph():
     graph_def = tf.get_default_graph().as_graph_def()
     return [sorted(tf.contrib.util.ops_used_by_graph_def(graph_def)), sorted(
         each.name for each in tf.contrib.util.stripped_op_list_for_graph(graph_def).op)]
+
+
+def walks_through_a_graph():
+    ge = tf.contrib.graph_editor
+    a, b = tf.constant(1., name="a"), tf.constant(2., name="b")
+    with tf.control_dependencies([b]):
+        c = tf.identity(a, name="c")
+    d = tf.negative(c, name="d")
+    graph = tf.get_default_graph()
+    return [[op.name for op in ge.get_backward_walk_ops(d.op)],
+            sorted(op.name for op in ge.get_backward_walk_ops([d], control_inputs=True)),
+            [op.name for op in ge.get_backward_walk_ops(d.op, inclusive=False, stop_at_ts=[c])],
+            [op.name for op in ge.get_generating_ops([c, a])],
+            [op.name for op in ge.get_consuming_ops(c)],
+            sorted(each.name for each in ge.get_tensors(graph)),
+            [op.name for op in ge.make_list_of_op([a, d.op], ignore_ts=True)]]
