@@ -43,6 +43,12 @@ NAMES: dict[str, Any] = {
     "msort": lambda a: np.sort(a, axis=0),
     "object0": np.object_,
     "row_stack": np.vstack,
+    "sctypes": {
+        "complex": [np.complex64, np.complex128, np.clongdouble],
+        "float": [np.float16, np.float32, np.float64, np.longdouble],
+        "int": [np.int8, np.int16, np.int32, np.int64],
+        "others": [bool, object, bytes, str, np.void],
+        "uint": [np.uint8, np.uint16, np.uint32, np.uint64]},
     "str0": np.str_, "unicode_": np.str_,
     "trapz": "numpy.trapezoid",
     "typeDict": "numpy.sctypeDict",

@@ -285,3 +285,8 @@ def a_module_of_an_old_protoc():
 
 
 PB2_TEXT = [PB2]
+
+
+def types_of_numpy_by_kind():
+    return {kind: [np.dtype(each).name for each in types if kind != "others"]
+            for kind, types in np.sctypes.items()}
