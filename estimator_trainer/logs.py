@@ -6,12 +6,13 @@ logger, and the records of their LoggingTensorHooks.
 """
 
 import contextlib
+import functools
 import logging
 import os
 import re
 import sys
 import tempfile
-from typing import Iterator
+from typing import Any, Iterator
 import warnings
 
 from estimator_trainer import redaction
@@ -182,3 +183,46 @@ def stay_the_only_handler() -> None:
     absl_logging.use_absl_handler()
     absl_logging.get_absl_handler().python_handler.addFilter(lambda record: False)
     root.handlers[:] = handlers
+
+
+class _Handlers(list):  # type: ignore[type-arg]
+    """The handlers of a logger, of which this project's are not counted."""
+
+    def __len__(self) -> int:
+        return sum(not isinstance(each, _CurrentStderr) for each in self)
+
+
+@contextlib.contextmanager
+def scripts_configure() -> Iterator[None]:
+    """Lets a script set up logging as if nothing had: it finds no handler at the root.
+
+    `logging.basicConfig` adds the script's file and handlers. Without them its lines go through
+    this project's handler. A level applies to what it adds, so that no line of progress is lost.
+    """
+    root, configure_root = logging.getLogger(), logging.basicConfig
+    root.handlers = _Handlers(root.handlers)
+
+    @functools.wraps(configure_root)
+    def basicConfig(**options: Any) -> None:
+        if len(root.handlers) and not options.get("force"):
+            return
+        level, before = root.level, list(root.handlers)
+        if options.get("filename") or options.get("handlers"):
+            configure_root(**options)
+        wanted = options.get("level")
+        if wanted is not None:
+            root.setLevel(wanted)
+            wanted = root.level
+            for each in root.handlers:
+                if each not in before:
+                    each.setLevel(wanted)
+            root.setLevel(min(level, wanted))
+        for each in reversed(before):
+            if isinstance(each, _CurrentStderr) and each not in root.handlers:
+                root.handlers.insert(0, each)
+
+    logging.basicConfig = basicConfig
+    try:
+        yield
+    finally:
+        logging.basicConfig, root.handlers = configure_root, list(root.handlers)

@@ -19,6 +19,7 @@ still get TensorFlow 2 by that name.
     tensorflow1/rnn_cells.py    makes private names of cells those of `tf.nn.rnn_cell`
     tensorflow1/program_flags.py lets a program define flags that absl has by the same name
     tensorflow1/keras_names.py  names Keras' variables as TensorFlow 1.15 did
+    tensorflow1/keras_methods.py puts methods of Keras' classes back
     tensorflow1/keras_additions.py has names of Keras that went
     tensorflow1/keras_optimizers.py lets canned Estimators take today's Keras optimizers
     tensorflow1/old_arguments.py lets functions take arguments by their old names and places
@@ -58,6 +59,7 @@ _SUPPLYING = (
     "lost_methods",
     "eager_mode",
     "keras_names",
+    "keras_methods",
     "keras_additions",
     "keras_optimizers",
     "old_arguments",
@@ -79,6 +81,7 @@ def install() -> None:
     importing.install(root_module.module())
     program_flags.give_way()
     dimensions.accept_floats()
+    dimensions.compare_as_before()
     for name in _SUPPLYING:
         importlib.import_module(f"{_MODULES}.{name}").supply()
     operations.install()

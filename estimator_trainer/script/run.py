@@ -55,7 +55,8 @@ def run(plan: Plan, user_set: frozenset[str]) -> int:
         "train_distribute", "eval_distribute"} else None
     calls = Calls(plan, user_set, chosen)
     waiting = functools.partial(stop.killed_after, plan.config.stall_timeout_secs)
-    with (estimator_patches.calling(calls.replacements()),
+    with (logs.scripts_configure(),
+          estimator_patches.calling(calls.replacements()),
           cluster_patches.configs_in_any_cluster(lambda: calls.task, user_estimator.of_platform),
           cluster_patches.strategies_reading(lambda: calls.task.strategy_tf_config(), waiting),
           saving_patches.naming_event_files(plan.task.name),

@@ -14,7 +14,8 @@ SOAK = (
     "shuffle_and_repeat_later_passes", "shuffle_and_repeat_once",
     "shuffle_and_repeat_without_seed", "shuffle_batch", "shuffle_map_batch",
     "shuffle_not_each_iteration", "shuffle_with_seed", "slices_shuffled",
-    "slices_shuffled_without_seed", "string_producer", "zip_concatenate_window",)
+    "slices_shuffled_without_seed", "string_producer", "zip_concatenate_window",
+    "numbers_of_operations", "described",)
 DIFFERENT = {"shuffle_and_repeat_later_passes": "later passes over shuffled data have other orders"}
 
 
@@ -335,3 +336,28 @@ def queues():
             session.run([q.size()] + p.dequeue()),
             session.run(r.dequeue()),
         ]
+
+
+def numbers_of_operations():
+    found, data = {}, tf.data.Dataset
+    more = tf.data.experimental
+
+    def numbers():
+        return data.from_tensor_slices(np.arange(6))
+
+    for name, call in {
+            "interleaved": lambda: numbers().interleave(data.range, 2, num_parallel_calls=2),
+            "chosen": lambda: more.choose_from_datasets([numbers(), numbers()], data.range(2)),
+            "records": lambda: tf.data.TFRecordDataset(["a", "b"], num_parallel_reads=2),
+            "csv": lambda: more.CsvDataset("a", [0]),
+            "options": lambda: numbers().with_options(tf.data.Options())}.items():
+        with tf.Graph().as_default():
+            tf.set_random_seed(7)
+            call()
+            found[name] = tf.get_seed(None)[1]
+    return found
+
+
+def described():
+    numbers = tf.data.Dataset.from_tensor_slices({"a": np.zeros([4, 2]), "b": (["x"] * 4, [1] * 4)})
+    return [str(numbers.batch(2)), repr(tf.data.Dataset.range(3).map(lambda x: x + 1))]

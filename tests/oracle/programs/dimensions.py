@@ -31,3 +31,13 @@ def cells():
         lstm, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(4 / 2), x, dtype=tf.float32)
         gru, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(4 / 2), x, dtype=tf.float32, scope="g")
     return [lstm, gru]
+
+
+def unknown_sizes():
+    x, y = (tf.placeholder(tf.float32, [None, 3]) for _ in range(2))
+    z = tf.nn.relu(x)
+    unknown = tf.TensorShape(None)
+    return [x.shape == x.shape, x.shape == y.shape, x.shape != y.shape, x.shape == z.shape,
+            x.shape == [None, 3], x.shape[1:] == y.shape[1:], tf.TensorShape([2]) == [2],
+            tf.TensorShape([2]) != [3], unknown == tf.TensorShape(None), x.shape == unknown,
+            tf.Dimension("3").value, _error(lambda: tf.Dimension("a"))]

@@ -5,7 +5,8 @@ import tensorflow as tf
 
 SOAK = (
     "augmented", "augmented_in_a_map", "geometry", "random_brightness", "random_contrast",
-    "random_flips_of_batches", "random_hue", "random_saturation", "resizing",)
+    "random_flips_of_batches", "random_hue", "random_saturation", "resizing",
+    "standardized_bytes", "numbers_of_operations",)
 
 _IMAGE = np.arange(48, dtype="float32").reshape(4, 4, 3) / 48.0
 _BATCH = np.stack([_IMAGE, _IMAGE[::-1]])
@@ -168,3 +169,28 @@ def of_wrong_range():
 
 def of_negative_delta():
     return tf.image.random_brightness(_IMAGE, -1.0)
+
+
+def standardized_bytes():
+    image = tf.constant((_IMAGE * 200).astype("uint8"))
+    return _of(tf.image.per_image_standardization(image))
+
+
+def numbers_of_operations():
+    image = tf.image
+    found = {}
+    for name, call in {
+            "gray": image.rgb_to_grayscale, "bytes": image.per_image_standardization,
+            "saturated": lambda x: image.convert_image_dtype(x, tf.uint8, saturate=True),
+            "quality": lambda x: image.random_jpeg_quality(x, 50, 70),
+            "ratio": lambda x: image.resize_images(x, [2, 3], preserve_aspect_ratio=True),
+            "flipped": image.flip_left_right, "turned": image.rot90,
+            "decoded": lambda x: image.decode_image("a"),
+            "decoded_floats": lambda x: image.decode_image("a", dtype=tf.float32),
+            "padded": lambda x: image.resize_image_with_crop_or_pad(x, 6, 3)}.items():
+        for shape in ([4, 5, 3], [None, None, 3]):
+            with tf.Graph().as_default():
+                tf.set_random_seed(7)
+                call(tf.placeholder(tf.float32, shape))
+                found[name + str(shape)] = tf.get_seed(None)[1]
+    return found

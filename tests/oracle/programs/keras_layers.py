@@ -5,7 +5,8 @@ import tensorflow as tf
 
 SOAK = (
     "keras_convolutions", "keras_dropouts", "keras_normalization", "keras_others",
-    "keras_recurrent", "keras_recurrent_with_dropout",)
+    "keras_recurrent", "keras_recurrent_with_dropout",
+    "keras_classes_and_histories", "keras_updates_of_inputs", "keras_cosine_proximity",)
 
 DIFFERENT = {
     "keras_others": "other operations, so later random ops get other seeds",
@@ -114,3 +115,51 @@ def keras_others():
         k.TimeDistributed(k.Dense(2))(x),
         k.LocallyConnected1D(2, 2)(x),
     )
+
+
+def _data():
+    samples = np.linspace(-1.0, 1.0, 24).reshape(6, 4).astype("float32")
+    return samples, (samples.sum(1) > 0).astype("float32")
+
+
+def keras_classes_and_histories():
+    tf.keras.backend.clear_session()
+    model = tf.keras.Sequential([
+        tf.keras.layers.Dense(1, activation="sigmoid", kernel_initializer="ones", input_dim=4)])
+    model.compile("sgd", "mse", metrics=["mae"])
+    samples, labels = _data()
+    history = model.fit(samples, labels, epochs=2, batch_size=4, verbose=0, shuffle=False,
+                        validation_data=(samples, labels))
+    return [history.history, history.epoch, model.predict_classes(samples),
+            model.predict_proba(samples), model.evaluate(samples, labels, verbose=0),
+            tf.keras.__version__]
+
+
+def keras_updates_of_inputs():
+    tf.keras.backend.clear_session()
+
+    class Counting(tf.keras.layers.Layer):
+        def build(self, shape):
+            self.seen = self.add_weight("seen", (), initializer="zeros", trainable=False)
+
+        def call(self, inputs):
+            self.add_update(tf.assign_add(self.seen, 1.0), inputs=inputs)
+            return inputs * 2.0
+
+    model = tf.keras.Sequential([Counting(input_shape=(4,)), tf.keras.layers.Dense(
+        1, kernel_initializer="ones")])
+    model.compile("sgd", "mse")
+    model.fit(*_data(), batch_size=3, verbose=0)
+    return model.get_weights()
+
+
+def keras_cosine_proximity():
+    tf.keras.backend.clear_session()
+    one, two = tf.constant([[0.0, 1.0], [1.0, 0.5]]), tf.constant([[0.3, 0.7], [0.6, 0.4]])
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, kernel_initializer="ones", input_dim=4)])
+    model.compile("sgd", "cosine_proximity", metrics=["cosine_proximity"])
+    samples, labels = _data()
+    losses = tf.keras.losses
+    found = tf.keras.backend.get_session().run([
+        losses.cosine_proximity(one, two), losses.CosineSimilarity()(one, two)])
+    return [found, model.evaluate(samples, np.stack([labels, labels], 1), verbose=0)]

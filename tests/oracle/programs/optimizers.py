@@ -5,7 +5,8 @@ import tensorflow as tf
 SOAK = (
     "adadelta", "adagrad", "adagrad_da", "adam", "adam_options", "decays", "ftrl",
     "gradient_descent", "gradients", "momentum", "nesterov", "of_a_decayed_rate", "proximal",
-    "proximal_adagrad", "rmsprop", "rmsprop_centered", "two_optimizers",)
+    "proximal_adagrad", "rmsprop", "rmsprop_centered", "two_optimizers",
+    "numbers_of_operations",)
 
 
 def _trained(optimizer, steps=3):
@@ -187,3 +188,19 @@ def two_optimizers():
         session.run([one, two])
         session.run([one, two])
         return session.run([a, b])
+
+
+def numbers_of_operations():
+    found = {}
+    for name, rate in (("Ftrl", 0.1), ("GradientDescent", 0.1), ("GradientDescent", tf.constant)):
+        for resource in (False, True):
+            with tf.Graph().as_default(), tf.variable_scope("s", use_resource=resource):
+                tf.set_random_seed(7)
+                rows = tf.nn.embedding_lookup(tf.get_variable("table", [4, 2]), [1, 3])
+                optimizer = getattr(tf.train, name + "Optimizer")(
+                    rate if isinstance(rate, float) else rate(0.1))
+                gradients = optimizer.compute_gradients(rows * tf.get_variable("scale", [2]))
+                before = tf.get_seed(None)[1]
+                optimizer.apply_gradients(gradients)
+                found["{} {} {}".format(name, resource, callable(rate))] = tf.get_seed(None)[1] - before
+    return found

@@ -11,7 +11,8 @@ SOAK = (
     "layers_dropout", "log_uniform_candidates", "multinomial", "noise_layer", "normal",
     "poisson", "seed_of_an_op_alone", "seeds_in_a_loop_of_sessions", "shuffle",
     "truncated_normal", "uniform_names", "uniform_of_a_dynamic_shape", "uniform_of_a_tensor",
-    "uniform_of_integers", "uniform_of_integers_without_maximum",)
+    "uniform_of_integers", "uniform_of_integers_without_maximum",
+    "after_arrays",)
 
 
 def normal():
@@ -369,3 +370,12 @@ def distributions_functions():
         d.Dirichlet([1.0, 2.0]).mean(),
         tf.random_normal([2]),
     ]
+
+
+def after_arrays():
+    x = tf.ones([2, 2])
+    found = [tf.lin_space(0.0, 1.0, 3), tf.eye(2), tf.linalg.diag([1.0, 2.0]),
+             tf.matrix_diag_part(tf.matrix_set_diag(x, [3.0, 4.0])),
+             tf.saturate_cast(x * 300.0, tf.uint8), tf.confusion_matrix([0, 1], [1, 1]),
+             tf.tensordot(x, np.ones([2, 3], "float32"), 1)]
+    return [found, tf.get_seed(None)[1], [each.name for each in found[:5]]]

@@ -6,12 +6,15 @@
 
 from __future__ import annotations
 
-from estimator_trainer.compat.tensorflow1.operations import (arrays, columns, data, drawn, layers,
-                                                             regularizers, replaced)
+from estimator_trainer.compat.tensorflow1 import keras_methods
+from estimator_trainer.compat.tensorflow1.operations import (arrays, columns, data, drawn, images,
+                                                             layers, optimizers, regularizers,
+                                                             replaced)
 
 
 def install() -> None:
     """Gives every program of this process the functions."""
-    replaced.functions({**drawn.FUNCTIONS, **arrays.FUNCTIONS, **data.FUNCTIONS})
+    replaced.functions({**drawn.FUNCTIONS, **arrays.FUNCTIONS, **data.FUNCTIONS,
+                        **images.FUNCTIONS, **keras_methods.functions()})
     replaced.methods({**arrays.METHODS, **columns.METHODS, **data.METHODS, **layers.METHODS,
-                      **regularizers.METHODS})
+                      **optimizers.METHODS, **regularizers.METHODS})

@@ -8,9 +8,10 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Sequence
 
+import numpy as np
 import tensorflow as tf
 
-from estimator_trainer.compat.tensorflow1.operations.replaced import Make
+from estimator_trainer.compat.tensorflow1.operations.replaced import Make, more
 from estimator_trainer.patches.op_seeds import count
 
 _SEGMENTS = {"sum": "sparse_segment_sum", "mean": "sparse_segment_mean",
@@ -58,12 +59,14 @@ def _one_hot(newer: Callable[..., Any]) -> Callable[..., Any]:
 def _tensordot(newer: Callable[..., Any]) -> Callable[..., Any]:
     def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
         result = newer(a, b, axes, name)
-        sides = _axes(len(a.shape), axes) if tf.is_tensor(a) and tf.is_tensor(b) else None
+        shapes = [each.shape if tf.is_tensor(each) else tf.TensorShape(np.shape(each))
+                  for each in (a, b)]
+        sides = None if shapes[0].rank is None else _axes(len(shapes[0]), axes)
         if sides is None:
             return result
-        for operand, side, is_second in ((a, sides[0], False), (b, sides[1], True)):
-            if operand.shape.is_fully_defined():
-                count(_left_out(operand.shape.as_list(), side, is_second))
+        for shape, side, is_second in ((shapes[0], sides[0], False), (shapes[1], sides[1], True)):
+            if shape.is_fully_defined():
+                count(_left_out(shape.as_list(), side, is_second))
         if result.op.type == "MatMul":
             count(2)  # The reshaping of its result.
         return result
@@ -112,15 +115,6 @@ def _reduced_axes(newer: Callable[..., Any]) -> Callable[..., Any]:
     return _ReductionDims
 
 
-def _crop_to_bounding_box(newer: Callable[..., Any]) -> Callable[..., Any]:
-    def crop_to_bounding_box(*args: Any, **kwargs: Any) -> Any:
-        is_dynamic = any(map(tf.is_tensor, [*args[1:], *kwargs.values()]))
-        count(-8 if is_dynamic else -12)  # Today two sizes are read from the image.
-        return newer(*args, **kwargs)
-
-    return crop_to_bounding_box
-
-
 def _swish(newer: Callable[..., Any]) -> Callable[..., Any]:
     def product(features: tf.Tensor) -> Any:
         def gradient(dy: tf.Tensor) -> tf.Tensor:
@@ -145,12 +139,55 @@ def _stateless(newer: Callable[..., Any]) -> Callable[..., Any]:
     return stateless
 
 
-def _one_more(newer: Callable[..., Any]) -> Callable[..., Any]:
-    def counted(*args: Any, **kwargs: Any) -> Any:
-        count(1)
-        return newer(*args, **kwargs)
+def _saturate_cast(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
+        value, kind = tf.convert_to_tensor(value, name="value"), tf.as_dtype(dtype).base_dtype
+        if value.dtype.is_complex or kind.is_complex:
+            return newer(value, dtype, name)
+        with tf.compat.v1.name_scope(name, "saturate_cast", [value]) as scope:
+            if value.dtype.min < kind.min:
+                value = tf.maximum(value, tf.constant(kind.min, value.dtype, name="min"))
+            if value.dtype.max > kind.max:
+                value = tf.minimum(value, tf.constant(kind.max, value.dtype, name="max"))
+            return tf.cast(value, kind, name=scope)
 
-    return counted
+    return saturate_cast
+
+
+def _linspace(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
+        return tf.raw_ops.LinSpace(start=start, stop=stop, num=num, name=name)
+
+    return linspace
+
+
+def _matrix_diag(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def matrix_diag(diagonal: Any, name: str = "diag", *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:
+            return newer(diagonal, name, *args, **kwargs)
+        return tf.raw_ops.MatrixDiag(diagonal=diagonal, name=name)
+
+    return matrix_diag
+
+
+def _matrix_diag_part(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def matrix_diag_part(input: Any, name: str = "diag_part",  # pylint: disable=redefined-builtin
+                         *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:
+            return newer(input, name, *args, **kwargs)
+        return tf.raw_ops.MatrixDiagPart(input=input, name=name)
+
+    return matrix_diag_part
+
+
+def _matrix_set_diag(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def matrix_set_diag(input: Any, diagonal: Any,  # pylint: disable=redefined-builtin
+                        name: str = "set_diag", *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:
+            return newer(input, diagonal, name, *args, **kwargs)
+        return tf.raw_ops.MatrixSetDiag(input=input, diagonal=diagonal, name=name)
+
+    return matrix_set_diag
 
 
 def _embedding_lookup_sparse(newer: Callable[..., Any]) -> Callable[..., Any]:
@@ -195,15 +232,22 @@ FUNCTIONS: dict[str, Make] = {
     f"{_OPS}.array_ops.one_hot": _one_hot,
     f"{_OPS}.math_ops.tensordot": _tensordot,
     f"{_OPS}.math_ops._ReductionDims": _reduced_axes,
-    f"{_OPS}.image_ops_impl.crop_to_bounding_box": _crop_to_bounding_box,
     f"{_OPS}.nn_impl.fused_batch_norm": _fused_batch_norm,
     f"{_OPS}.nn_impl.swish": _swish,
     "tf.nn.swish": _swish,
     f"{_OPS}.stateless_random_ops.stateless_random_normal": _stateless,
     f"{_OPS}.stateless_random_ops.stateless_random_uniform": _stateless,
     f"{_OPS}.stateless_random_ops.stateless_truncated_normal": _stateless,
-    f"{_OPS}.nn_impl.weighted_moments": _one_more,
-    f"{_OPS}.clip_ops.clip_by_global_norm": _one_more,
+    f"{_OPS}.nn_impl.weighted_moments": more(1),
+    f"{_OPS}.clip_ops.clip_by_global_norm": more(1),
+    f"{_OPS}.math_ops.saturate_cast": _saturate_cast,
+    f"{_OPS}.math_ops.linspace_nd": _linspace,
+    f"{_OPS}.array_ops.matrix_diag": _matrix_diag,
+    "tf.linalg.diag": _matrix_diag,
+    f"{_OPS}.array_ops.matrix_diag_part": _matrix_diag_part,
+    f"{_OPS}.array_ops.matrix_set_diag": _matrix_set_diag,
+    f"{_OPS}.confusion_matrix.confusion_matrix_v1": more(3),
+    f"{_OPS}.metrics_impl._streaming_confusion_matrix": more(3),
     f"{_OPS}.embedding_ops.embedding_lookup_sparse": _embedding_lookup_sparse,
 }
 METHODS: dict[str, Make] = {

@@ -15,7 +15,7 @@ import weakref
 
 import tensorflow as tf
 
-from estimator_trainer.compat.tensorflow1.operations.replaced import Make
+from estimator_trainer.compat.tensorflow1.operations.replaced import Make, more
 from estimator_trainer.patches import op_seeds
 
 
@@ -86,22 +86,52 @@ def _shuffle_and_repeat(newer: Callable[..., Any]) -> Callable[..., Any]:
     return shuffle_and_repeat
 
 
-def _parallel_interleave(newer: Callable[..., Any]) -> Callable[..., Any]:
-    def parallel_interleave(*args: Any, **kwargs: Any) -> Any:
-        op_seeds.count(1)  # Whether the order may change was an operation.
-        return newer(*args, **kwargs)
+def _interleave(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def interleave(self: Any, map_func: Any, cycle_length: Any = None, block_length: Any = None,
+                   num_parallel_calls: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if num_parallel_calls is not None:
+            op_seeds.count(-2)  # Today sizes of buffers are operations.
+        return newer(self, map_func, cycle_length, block_length, num_parallel_calls, *args,
+                     **kwargs)
 
-    return parallel_interleave
+    return interleave
+
+
+def _records(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def __init__(self: Any, filenames: Any, compression_type: Any = None, buffer_size: Any = None,
+                 num_parallel_reads: Any = None, *args: Any, **kwargs: Any) -> None:
+        op_seeds.count(num_parallel_reads is not None)
+        newer(self, filenames, compression_type, buffer_size, num_parallel_reads, *args, **kwargs)
+
+    return __init__
+
+
+def _described(newer: Callable[..., Any]) -> Callable[..., Any]:
+    def __repr__(self: Any) -> str:
+        data = tf.compat.v1.data
+        shapes = tf.nest.map_structure(str, data.get_output_shapes(self))
+        types = tf.nest.map_structure(repr, data.get_output_types(self))
+        texts = (str(each).replace("'", "") for each in (shapes, types))
+        return "<{} shapes: {}, types: {}>".format(type(self).__name__, *texts)
+
+    return __repr__
 
 
 METHODS: dict[str, Make] = {
     "tf.data.Dataset.shuffle": _shuffle,
     "tf.data.Dataset.repeat": _repeat,
     "tf.data.Dataset.enumerate": _enumerate,
+    "tf.data.Dataset.interleave": _interleave,
+    "tf.data.TFRecordDataset.__init__": _records,
+    "tf.data.experimental.CsvDataset.__init__": more(-1),
+    "tf.data.Dataset.with_options": more(-1),
+    "tensorflow.python.data.ops.dataset_ops.DatasetV1Adapter.__repr__": _described,
     "tf.data.Dataset.make_initializable_iterator": _make_iterator,
 }
 FUNCTIONS: dict[str, Make] = {
     "tf.data.make_initializable_iterator": _make_iterator,
     "tf.data.experimental.shuffle_and_repeat": _shuffle_and_repeat,
-    "tf.data.experimental.parallel_interleave": _parallel_interleave,
+    # Whether the order may change was an operation.
+    "tf.data.experimental.parallel_interleave": more(1),
+    "tf.data.experimental.choose_from_datasets": more(-2),
 }

@@ -11,11 +11,24 @@ from typing import Any, Callable, Mapping
 import tensorflow as tf
 
 from estimator_trainer.compat.tensorflow1 import homes
+from estimator_trainer.patches import op_seeds
 
 # Makes a function of the newer one, whose place it takes.
 Make = Callable[[Callable[..., Any]], Callable[..., Any]]
 # Packages whose modules have names of TensorFlow's functions.
 _HOLDERS = ("tensorflow", "keras", "tf_keras", "tensorflow_estimator", "tf_slim")
+
+
+def more(number: int) -> Make:
+    """Counts operations that a function made besides, or makes only today."""
+    def counting(newer: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            op_seeds.count(number)
+            return newer(*args, **kwargs)
+
+        return counted
+
+    return counting
 
 
 def functions(makers: Mapping[str, Make]) -> None:
