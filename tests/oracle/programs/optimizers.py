@@ -197,10 +197,11 @@ def numbers_of_operations():
             with tf.Graph().as_default(), tf.variable_scope("s", use_resource=resource):
                 tf.set_random_seed(7)
                 rows = tf.nn.embedding_lookup(tf.get_variable("table", [4, 2]), [1, 3])
-                optimizer = getattr(tf.train, name + "Optimizer")(
-                    rate if isinstance(rate, float) else rate(0.1))
+                kind = getattr(tf.train, name + "Optimizer")
+                optimizer = kind(rate if isinstance(rate, float) else rate(0.1))
                 gradients = optimizer.compute_gradients(rows * tf.get_variable("scale", [2]))
                 before = tf.get_seed(None)[1]
                 optimizer.apply_gradients(gradients)
-                found["{} {} {}".format(name, resource, callable(rate))] = tf.get_seed(None)[1] - before
+                case = "{} {} {}".format(name, resource, callable(rate))
+                found[case] = tf.get_seed(None)[1] - before
     return found
