@@ -31,7 +31,19 @@ def make_template(name_: str, func_: Any, create_scope_now_: bool = False,
                                            custom_getter_, **kwargs)
 
 
+_HERE = "estimator_trainer.compat.contrib.eager"
+_OWN = {
+    "callbacks": ("ExecutionCallback", "InfOrNanError", "add_execution_callback",
+                  "clear_execution_callbacks", "errstate", "inf_callback", "inf_nan_callback",
+                  "nan_callback", "seterr"),
+    "iterator": ("Iterator",),
+    "network": ("Network", "Sequential"),
+    "savers": ("Saver", "get_optimizer_variables", "restore_network_checkpoint",
+               "restore_variables_on_create", "save_network_checkpoint"),
+}
 NAMES = {
+    **{name: f"{_HERE}.{module}.{name}" for module, names in _OWN.items() for name in names},
+    "set_server_def": "tensorflow.python.eager.context.set_server_def",
     "metrics": "estimator_trainer.compat.contrib.eager.metrics",
     "Checkpoint": "tf.train.Checkpoint",
     "EagerVariableStore": "tensorflow.python.ops.variable_scope.EagerVariableStore",
@@ -67,5 +79,3 @@ NAMES = {
         "add_check_numerics_ops", "custom_gradient", "enable_eager_execution",
         "executing_eagerly", "init_scope")},
 }
-INSTEAD = {"Iterator": "iterate over the Dataset",
-           "Network": "use tf.keras.Model"}
