@@ -210,8 +210,12 @@ def list_devices() -> list[str]:
 
 NAMES: dict[str, dict[str, Any]] = {
     "config": {"experimental_list_devices": list_devices},
-    "keras.experimental": {each.__name__: each for each in (
-        PeepholeLSTMCell, LinearCosineDecay, NoisyLinearCosineDecay)},
+    "keras": {"wrappers": "estimator_trainer.compat.tensorflow1.keras_wrappers"},
+    "keras.experimental": {
+        **{each.__name__: each for each in (
+            PeepholeLSTMCell, LinearCosineDecay, NoisyLinearCosineDecay)},
+        **{name: f"estimator_trainer.compat.contrib.saved_model.keras_models.{name}"
+           for name in ("export_saved_model", "load_from_saved_model")}},
     "keras.mixed_precision": {"experimental": types.SimpleNamespace(
         Policy=tf.keras.mixed_precision.Policy,
         LossScaleOptimizer=tf.keras.mixed_precision.LossScaleOptimizer,
@@ -225,10 +229,6 @@ _TREES = "the gradient boosted trees of tensorflow_decision_forests"
 GONE = {
     "estimator": {name: _TREES for name in (
         "BoostedTreesClassifier", "BoostedTreesEstimator", "BoostedTreesRegressor")},
-    "keras": {"wrappers": "the package scikeras"},
-    "keras.experimental": {
-        "export_saved_model": "tf.saved_model.save",
-        "load_from_saved_model": "tf.keras.models.load_model"},
     "lite.experimental": {"nn": "tf.nn.rnn_cell, whose cells TFLiteConverter converts"},
 }
 

@@ -1,4 +1,4 @@
-"""`tf.contrib.saved_model`: reading what was exported."""
+"""`tf.contrib.saved_model`: reading what was exported, and exports of Keras models."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ def get_signature_def_by_key(meta_graph_def: Any, signature_def_key: str) -> Any
     return meta_graph_def.signature_def[signature_def_key]
 
 
+_KERAS = "estimator_trainer.compat.contrib.saved_model.keras_models"
 NAMES = {
     "get_signature_def_by_key": get_signature_def_by_key,
     "read_saved_model": "tensorflow.python.saved_model.loader_impl.parse_saved_model",
     "get_saved_model_tag_sets":
         "tensorflow.python.tools.saved_model_utils.get_saved_model_tag_sets",
     "get_meta_graph_def": "tensorflow.python.tools.saved_model_utils.get_meta_graph_def",
+    "load_keras_model": f"{_KERAS}.load_from_saved_model",
+    "save_keras_model": f"{_KERAS}.export_saved_model",
 }
-INSTEAD = {"load_keras_model": "use tf.keras.models.load_model",
-           "save_keras_model": "use tf.keras.models.save_model"}
