@@ -237,8 +237,9 @@ def supply() -> None:
     """Puts the names back; those that are gone say so when they are used."""
     keras = _module("keras")
     keras.__version__ = "2.2.4-tf"
-    # By its path, an import would make a second module of the same file, without the names.
-    module_aliases.add("tensorflow.compat.v1.keras", keras.__name__)
+    if keras.__name__ != "tensorflow.compat.v1.keras":
+        # By its path, an import would make a second module of the same file, without the names.
+        module_aliases.add("tensorflow.compat.v1.keras", keras.__name__)
     for package, names in NAMES.items():
         late_names.offer(_module(package), names, "")
     for package, replacements in GONE.items():

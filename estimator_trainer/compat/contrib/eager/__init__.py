@@ -1,4 +1,4 @@
-"""`tf.contrib.eager`: what of it became TensorFlow's own."""
+"""`tf.contrib.eager`: networks, savers, callbacks, and what of it became TensorFlow's own."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class BaseWrapper:
 
     def _is_categorical(self) -> bool:
         loss = self.model.loss
-        return getattr(loss, "__name__", loss) == "categorical_crossentropy"
+        return bool(getattr(loss, "__name__", loss) == "categorical_crossentropy")
 
     def filter_sk_params(self, fn: Any, override: Optional[Mapping[str, Any]] = None
                          ) -> dict[str, Any]:
