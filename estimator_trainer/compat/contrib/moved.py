@@ -39,8 +39,6 @@ TABLES = {
             "set_element_type", "set_loop_options")},
         "stack": "tensorflow.python.autograph.lang.special_functions.stack"}, ("tf.autograph",)),
     "batching": Table({"batch_function": "tf.nondifferentiable_batch_function"}),
-    "compiler": Table({"experimental_jit_scope": "tf.xla.experimental.jit_scope"},
-                      ("tf.xla.experimental",)),
     "gan": Table({name: f"tensorflow_gan.{name}" for name in (
         "CycleGANModel", "GANLoss", "GANModel", "GANTrainOps", "GANTrainSteps", "InfoGANModel",
         "cyclegan_loss", "cyclegan_model", "estimator", "eval", "features", "gan_loss",

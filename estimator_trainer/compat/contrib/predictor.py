@@ -101,5 +101,43 @@ def from_estimator(estimator: Any, serving_input_receiver_fn: Any, output_key: A
                                  for infos in (signature.inputs, signature.outputs)))
 
 
-NAMES = {"from_saved_model": from_saved_model, "from_estimator": from_estimator}
-INSTEAD = {"from_contrib_estimator": "use tf.contrib.predictor.from_estimator"}
+def from_contrib_estimator(estimator: Any, prediction_input_fn: Any,
+                           input_alternative_key: Any = None, output_alternative_key: Any = None,
+                           graph: Any = None, config: Any = None) -> Any:
+    """Returns a predictor of the latest checkpoint of an Estimator of `tf.contrib.learn`.
+
+    Args:
+      estimator: The Estimator.
+      prediction_input_fn: Returns InputFnOps.
+      input_alternative_key: Which inputs: "default_input_alternative" by default, or
+        "features_input_alternative".
+      output_alternative_key: Which outputs, where the model has several.
+      graph, config: Where to predict, and a ConfigProto for the session.
+
+    Raises:
+      TypeError: The Estimator is one of tf.estimator.
+      KeyError: There are no such inputs.
+      ValueError: There are no such outputs, or several.
+    """
+    from estimator_trainer.compat.contrib.learn import exports
+    if isinstance(estimator, tf.compat.v1.estimator.Estimator):
+        raise TypeError("from_contrib_estimator was given an Estimator of tf.estimator; expected "
+                        "one of tf.contrib.learn. Use from_estimator.")
+    v1 = tf.compat.v1
+    graph = graph or tf.Graph()
+    with graph.as_default():
+        inputs = prediction_input_fn()
+        model = estimator._get_predict_ops(inputs.features)
+        session = v1.train.MonitoredSession(v1.train.ChiefSessionCreator(
+            config=config,
+            checkpoint_filename_with_path=tf.train.latest_checkpoint(estimator.model_dir)))
+    feeds = {"features_input_alternative": inputs.features}
+    if inputs.default_inputs is not None:
+        feeds["default_input_alternative"] = inputs.default_inputs
+    outputs, default = exports.output_alternatives(model, output_alternative_key)
+    return _Predictor(session, feeds[input_alternative_key or "default_input_alternative"],
+                      outputs[default][1])
+
+
+NAMES = {"from_saved_model": from_saved_model, "from_estimator": from_estimator,
+         "from_contrib_estimator": from_contrib_estimator}

@@ -1,4 +1,4 @@
-"""tf.keras.wrappers.scikit_learn, exports of Keras models, and TensorBoard's projector."""
+"""tf.keras.wrappers.scikit_learn, exports of Keras models, XLA, and TensorBoard's projector."""
 
 import os
 import tempfile
@@ -10,6 +10,7 @@ from tensorflow.contrib.tensorboard.plugins import projector
 from tensorflow.keras.wrappers.scikit_learn import KerasClassifier, KerasRegressor
 
 SOAK = ("classifier", "classifier_of_one_output", "classifier_of_sparse_labels", "compiled",
+        "compiled_model", "compiled_model_predicts", "predictor_of_contrib",
         "exported", "exported_of_several_inputs", "exported_twice", "model_of_the_class",
         "one_hot_labels", "regressor")
 
@@ -141,3 +142,61 @@ def projected():
 
 def compiled():
     return xla.compile(lambda x, y: tf.matmul(x, y) + 1., [tf.ones([2, 3]), tf.ones([3, 2])])
+
+
+def _model(features, labels, mode, params):
+    with tf.variable_scope("model", use_resource=True, reuse=tf.AUTO_REUSE):
+        outputs = tf.layers.dense(features["x"], 1, kernel_initializer=_CONSTANT(.1))
+    loss = tf.reduce_mean((outputs - labels) ** 2)
+    train_op = tf.train.GradientDescentOptimizer(params["rate"]).minimize(
+        loss, tf.train.get_global_step())
+    return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op, eval_metrics=(
+        lambda labels, outputs: {"mae": tf.metrics.mean_absolute_error(labels, outputs)},
+        {"labels": labels, "outputs": outputs}))
+
+
+def _inputs():
+    return {"x": tf.constant(_X)}, tf.constant(_Y[:, None].astype("float32"))
+
+
+def compiled_model():
+    tf.enable_resource_variables()
+    try:
+        estimator = tf.estimator.Estimator(
+            xla.estimator_model_fn(_model), tempfile.mkdtemp(), params={"rate": .01})
+        estimator.train(_inputs, steps=3)
+        found = estimator.evaluate(_inputs, steps=1)
+        return [{key: float(value) for key, value in found.items()},
+                estimator.get_variable_value("model/dense/kernel")]
+    finally:
+        tf.disable_resource_variables()
+
+
+def compiled_model_predicts():
+    estimator = tf.estimator.Estimator(xla.estimator_model_fn()(_model), tempfile.mkdtemp(),
+                                       params={"rate": .01})
+    next(estimator.predict(lambda: _inputs()[0]))
+
+
+def _learn_model(features, labels, mode):
+    outputs = tf.layers.dense(features["x"], 1, kernel_initializer=_CONSTANT(.1))
+    loss = None if labels is None else tf.reduce_mean((outputs - labels) ** 2)
+    train_op = None if loss is None else tf.train.GradientDescentOptimizer(.01).minimize(
+        loss, tf.train.get_global_step())
+    return tf.contrib.learn.ModelFnOps(mode, {"y": outputs}, loss, train_op)
+
+
+def predictor_of_contrib():
+    estimator = tf.contrib.learn.Estimator(_learn_model, model_dir=tempfile.mkdtemp())
+    estimator.fit(input_fn=_inputs, steps=3)
+
+    def inputs():
+        x = tf.placeholder(tf.float32, [None, 3])
+        return tf.contrib.learn.utils.input_fn_utils.InputFnOps({"x": x}, None, {"x": x})
+
+    return tf.contrib.predictor.from_contrib_estimator(estimator, inputs)({"x": _X})
+
+
+def predictor_of_contrib_of_an_estimator():
+    tf.contrib.predictor.from_contrib_estimator(
+        tf.estimator.Estimator(_model, params={}), lambda: None)

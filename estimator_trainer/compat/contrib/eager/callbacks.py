@@ -20,7 +20,7 @@ _running = threading.local()
 
 
 class ExecutionCallback(enum.Enum):
-    """What is done about a value: nothing, a line on stdout or in the log, or an error."""
+    """The answer to a value: nothing, a line on stdout or in the log, or an error."""
 
     IGNORE = "ignore"
     PRINT = "print"
@@ -133,7 +133,7 @@ def seterr(inf_or_nan: Optional[_Action] = None) -> dict[str, ExecutionCallback]
       inf_or_nan: An ExecutionCallback, or its value; None changes nothing.
 
     Returns:
-      What was done before.
+      The action before, by the name of the condition.
 
     Raises:
       ValueError: There is no such action.

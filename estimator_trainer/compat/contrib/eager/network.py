@@ -19,7 +19,7 @@ _Layer: Any = _V1.layers.Layer
 
 
 class _Tracked:
-    """What a network knows of its layers; a plain object, which Keras does not look into."""
+    """A network's knowledge of its layers; a plain object, which Keras does not look into."""
 
     def __init__(self) -> None:
         self.layers: list[Any] = []
@@ -127,7 +127,7 @@ class Network(_Layer):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self._set_scope()
         with contextlib.ExitStack() as stack:
-            # What was asked for last is set last.
+            # The checkpoint that was named last is read last.
             for restore in self._network.restores:
                 stack.enter_context(restore())
             return super().__call__(*args, **kwargs)
@@ -209,12 +209,12 @@ class Network(_Layer):
 
     @property
     def trainable_weights(self) -> list[Any]:
-        """Those that are trained."""
+        """The variables that are trained."""
         return self._all("trainable_weights")
 
     @property
     def non_trainable_weights(self) -> list[Any]:
-        """Those that are not trained."""
+        """The variables that are not trained."""
         return self._all("non_trainable_weights")
 
     @property

@@ -241,6 +241,18 @@ def write(model_fn: Callable[[Any], Any], checkpoint: str, export_dir_base: Any,
 
 
 def _signatures(inputs: Any, model: Any, default_key: Any) -> dict[str, Any]:
+    alternatives, default = output_alternatives(model, default_key)
+    found = {f"{_DEFAULT_INPUTS}:{key}": _signature(inputs, *value)
+             for key, value in alternatives.items()}
+    return {**found, "serving_default": _signature(inputs, *alternatives[default])}
+
+
+def output_alternatives(model: Any, default_key: Any) -> tuple[dict[Any, Any], Any]:
+    """Returns a model's outputs by their keys, and the key of those that are the default.
+
+    Raises:
+      ValueError: There are several, and no default; or there is no such key.
+    """
     alternatives = model.output_alternatives
     if not alternatives:
         outputs = model.predictions
@@ -254,9 +266,7 @@ def _signatures(inputs: Any, model: Any, default_key: Any) -> dict[str, Any]:
     if default not in alternatives or default_key and not model.output_alternatives:
         raise ValueError(f"Requested default_output_alternative: {default_key}, but available "
                          f"output_alternatives are: {sorted(map(str, alternatives))}")
-    found = {f"{_DEFAULT_INPUTS}:{key}": _signature(inputs, *value)
-             for key, value in alternatives.items()}
-    return {**found, "serving_default": _signature(inputs, *alternatives[default])}
+    return alternatives, default
 
 
 def _signature(inputs: Any, problem_type: int, outputs: Any) -> Any:
