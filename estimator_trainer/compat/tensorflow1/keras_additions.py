@@ -208,9 +208,10 @@ def list_devices() -> list[str]:
             else each.name for each in tf.config.list_logical_devices()]
 
 
+_WRAPPERS = "estimator_trainer.compat.tensorflow1.keras_wrappers"
 NAMES: dict[str, dict[str, Any]] = {
     "config": {"experimental_list_devices": list_devices},
-    "keras": {"wrappers": "estimator_trainer.compat.tensorflow1.keras_wrappers"},
+    "keras": {"wrappers": _WRAPPERS},
     "keras.experimental": {
         **{each.__name__: each for each in (
             PeepholeLSTMCell, LinearCosineDecay, NoisyLinearCosineDecay)},
@@ -237,9 +238,10 @@ def supply() -> None:
     """Puts the names back; those that are gone say so when they are used."""
     keras = _module("keras")
     keras.__version__ = "2.2.4-tf"
-    if keras.__name__ != "tensorflow.compat.v1.keras":
-        # By its path, an import would make a second module of the same file, without the names.
-        module_aliases.add("tensorflow.compat.v1.keras", keras.__name__)
+    # By its path, an import would make a second module of the same file, without the names.
+    module_aliases.add("tensorflow.compat.v1.keras", keras.__name__)
+    for package in ("tensorflow", "tensorflow.python"):
+        module_aliases.add(f"{package}.keras.wrappers", _WRAPPERS)
     for package, names in NAMES.items():
         late_names.offer(_module(package), names, "")
     for package, replacements in GONE.items():

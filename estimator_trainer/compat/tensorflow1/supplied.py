@@ -38,7 +38,6 @@ NAMES: dict[str, Any] = {
     "tensorflow.python.util.nest.is_sequence": "tensorflow.python.util.nest.is_nested",
 }
 _TUTORIALS = "estimator_trainer.compat.tensorflow1.tutorials"
-_WRAPPERS = "estimator_trainer.compat.tensorflow1.keras_wrappers"
 # TensorFlow itself imports the layers of TensorFlow 1 by the first two.
 MODULES = {
     "keras.legacy_tf_layers": "keras.src.legacy_tf_layers",
@@ -50,8 +49,6 @@ MODULES = {
     "tensorflow.python.ops.distributions.transformed_distribution":
         "estimator_trainer.compat.contrib.distributions.transformed",
     "tensorflow_estimator.contrib": "tensorflow.contrib",
-    "tensorflow.keras.wrappers": _WRAPPERS,
-    "tensorflow.python.keras.wrappers": _WRAPPERS,
     # Only `input_data`, in the last of the three packages, is supplied.
     "tensorflow.examples": _TUTORIALS,
     "tensorflow.examples.tutorials": _TUTORIALS,

@@ -52,7 +52,7 @@ def _compiled(build: Callable[[], Any], mode: str) -> Any:
     scaffold_fn = getattr(specs[0], "scaffold_fn", None)
     scaffold = scaffold_fn() if scaffold_fn else None
     if scaffold_fn and scaffold is None:
-        raise ValueError("TPUEstimatorSpec.scaffold_fn returns None; expected a Scaffold")
+        raise ValueError("TPUEstimatorSpec.scaffold_fn returns None, which is not allowed")
     if mode == tf.estimator.ModeKeys.TRAIN:
         return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=tf.identity(loss),
                                           scaffold=scaffold)
