@@ -131,12 +131,12 @@ def from_contrib_estimator(estimator: Any, prediction_input_fn: Any,
         session = v1.train.MonitoredSession(v1.train.ChiefSessionCreator(
             config=config,
             checkpoint_filename_with_path=tf.train.latest_checkpoint(estimator.model_dir)))
-    feeds = {"features_input_alternative": inputs.features}
+    alternatives = {"features_input_alternative": inputs.features}
     if inputs.default_inputs is not None:
-        feeds["default_input_alternative"] = inputs.default_inputs
+        alternatives["default_input_alternative"] = inputs.default_inputs
     outputs, default = exports.output_alternatives(model, output_alternative_key)
-    return _Predictor(session, feeds[input_alternative_key or "default_input_alternative"],
-                      outputs[default][1])
+    key = input_alternative_key or "default_input_alternative"
+    return _Predictor(session, alternatives[key], outputs[default][1])
 
 
 NAMES = {"from_saved_model": from_saved_model, "from_estimator": from_estimator,
