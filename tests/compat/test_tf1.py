@@ -30,6 +30,8 @@ from tensorflow.python.estimator.model_fn import ModeKeys
 from tensorflow.python.framework import ops
 from tensorflow.python.keras import models
 from tensorflow.python.keras.utils import np_utils
+from tensorflow.python.training import training
+from unittest import mock
 import tensorflow.compat.v1 as v1
 import tensorflow.compat.v2 as v2
 import tensorflow.keras.backend as backend
@@ -49,6 +51,10 @@ tf.nn.dynamic_rnn(cell, x[:, None], dtype=tf.float32)
 variable = tf.get_variable("v", [2, 2])
 iterator = tf.data.Dataset.range(3).make_one_shot_iterator().get_next()
 tf.logging.set_verbosity(tf.logging.ERROR)
+found = training.MonitoredTrainingSession
+with mock.patch.object(training, "MonitoredTrainingSession") as session:
+    replaced = [training.MonitoredTrainingSession is session]
+replaced.append(training.MonitoredTrainingSession is found)
 tf.flags.DEFINE_integer("steps", 3, "")
 print(json.dumps({
     "same": [contrib.tpu is tf.contrib.tpu, estimator is v1.estimator, ops.Tensor is v1.Tensor,
@@ -61,6 +67,7 @@ print(json.dumps({
              inspect.getargspec(ask).args == ["importer"]],
     "behaviour": [tf.executing_eagerly(), type(x.shape[1]).__name__, tf.__version__,
                   type(variable).__name__, v2.__version__[:2]],
+    "replaced": replaced,
     "asked": {name: ask(name) for name in (
         "__main__", "my_model", "model_fns.mine", "tensorflow_datasets.core", "tf_keras.src.x",
         "estimator_trainer.training.loop")},
@@ -128,6 +135,7 @@ def test_a_program_gets_tensorflow_1_and_a_library_tensorflow_2():
     found = json.loads(last_line(run.stdout))
     assert found["same"] == [True] * 13
     assert found["behaviour"] == [False, "Dimension", "1.15.5", "RefVariable", "2."]
+    assert found["replaced"] == [True, True]
     assert found["asked"] == {
         "__main__": True, "my_model": True, "model_fns.mine": True,
         "tensorflow_datasets.core": False, "tf_keras.src.x": False,

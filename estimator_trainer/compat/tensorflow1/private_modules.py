@@ -28,7 +28,7 @@ class _Module(ModuleType):
 
     def __init__(self, name: str, modules: tuple[Any, ...]) -> None:
         super().__init__(name)
-        vars(self).update(_modules=modules, __path__=[])
+        vars(self).update(_modules=modules, _replaced={}, __path__=[])
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
@@ -55,7 +55,19 @@ class _Module(ModuleType):
             super().__setattr__(name, value)
             return
         modules = vars(self)["_modules"]
-        setattr(next((each for each in modules if hasattr(each, name)), modules[0]), name, value)
+        module = next((each for each in modules if hasattr(each, name)), modules[0])
+        if hasattr(module, name):
+            vars(self)["_replaced"].setdefault(name, (module, getattr(module, name)))
+        setattr(module, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Puts back what was replaced, or deletes a name; `mock.patch` ends with this."""
+        if name in vars(self)["_replaced"]:
+            module, value = vars(self)["_replaced"].pop(name)
+            setattr(module, name, value)
+            return
+        module = next((each for each in vars(self)["_modules"] if hasattr(each, name)), None)
+        delattr(super() if module is None else module, name)
 
     def __dir__(self) -> list[str]:
         names = NAMES.get(self.__name__.removeprefix(f"{_PYTHON}."), ())

@@ -49,6 +49,8 @@ MODULES = {
     "tensorflow.python.ops.distributions.transformed_distribution":
         "estimator_trainer.compat.contrib.distributions.transformed",
     "tensorflow_estimator.contrib": "tensorflow.contrib",
+    "tensorflow_estimator.python.estimator.keras":
+        "tensorflow_estimator.python.estimator.keras_lib",
     # Only `input_data`, in the last of the three packages, is supplied.
     "tensorflow.examples": _TUTORIALS,
     "tensorflow.examples.tutorials": _TUTORIALS,
