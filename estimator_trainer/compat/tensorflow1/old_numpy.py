@@ -65,6 +65,9 @@ def supply() -> None:
     """Makes the names and the behaviour available that this NumPy lacks."""
     late_names.offer(np, {name: home for name, home in NAMES.items() if name not in vars(np)},
                      "NumPy 2")
+    # Until NumPy 2 the functions that are in its folder lib were in that module too.
+    late_names.offer(np.lib, {name: f"numpy.{name}" for name, value in vars(np).items()
+                              if callable(value) and name not in vars(np.lib)}, "NumPy 2")
     if int(np.__version__.partition(".")[0]) > 1:
         np.set_printoptions(legacy="1.25")  # 1.0, not np.float64(1.0), in a list.
     np.array = _array(np.array)

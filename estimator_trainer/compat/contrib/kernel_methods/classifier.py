@@ -12,6 +12,7 @@ import tensorflow as tf
 from estimator_trainer.compat.contrib.kernel_methods.mapper import RandomFourierFeatureMapper
 from estimator_trainer.compat.contrib.layers import numeric_columns
 from estimator_trainer.compat.contrib.learn import canned
+from estimator_trainer.compat.contrib.learn.estimator import Estimator
 
 
 class KernelLinearClassifier(canned.LinearClassifier):
@@ -45,6 +46,10 @@ class KernelLinearClassifier(canned.LinearClassifier):
         super().__init__([*(feature_columns or ()), *columns], model_dir, n_classes,
                          weight_column_name, optimizer, config=config,
                          feature_engineering_fn=with_mapped)
+
+    def predict(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns all predictions, as `tf.contrib.learn.Estimator.predict` does."""
+        return Estimator.predict(self, *args, **kwargs)
 
 
 def _real_valued(kernel_mappers: Any) -> dict[Any, Any]:
