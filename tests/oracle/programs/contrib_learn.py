@@ -524,3 +524,23 @@ def kmeans_graph():
         session.run(init)
         session.run(train)
         return session.run([scores, indices, losses])
+
+
+def regressions_of_models():
+    models = learn.models
+    x, labels = tf.constant(_X), tf.one_hot([0, 1, 1], 3)
+    found = [models.linear_regression_zero_init(x, tf.constant(_Y))]
+    with tf.variable_scope("second"):
+        found += [models.linear_regression(x, tf.constant(_Y[:, 0]), 1., 0.)]
+        found += [models.logistic_regression_zero_init(x[:3], labels)]
+    with tf.variable_scope("weighted"):
+        found += [models.logistic_regression(x[:3], labels, tf.constant([1., 2., 3.]), .5, 0.)]
+    return found
+
+
+def scores_without_scikit_learn():
+    from tensorflow.contrib.learn.python.learn.estimators import _sklearn
+    rows = np.arange(8).reshape(8, 1)
+    return [_sklearn.accuracy_score(np.array([1, 0, 1]), np.array([1, 1, 1])),
+            _sklearn.mean_squared_error(np.array([[1.], [2.]]), np.array([2., 4.])),
+            list(_sklearn.train_test_split(rows, rows * 2, random_state=3))]

@@ -342,6 +342,11 @@ def seed_streams():
     return [first() % 1000003, first() % 1000003, second(), first.original_seed, first.salt]
 
 
+def mixture_of_the_same_family():
+    mixture = ds.MixtureSameFamily(ds.Categorical(probs=[.3, .7]), ds.Normal([-1., 1.], [.1, .5]))
+    return [mixture.log_cdf([-9., 0., 1.]), mixture.cdf([0., 1.])]
+
+
 def from_modules():
     from tensorflow.contrib.distributions.python.ops import bijectors
     from tensorflow.contrib.distributions.python.ops.bijectors.affine import Affine

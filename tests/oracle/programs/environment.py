@@ -284,6 +284,12 @@ def a_module_of_an_old_protoc():
             module.Colour.DESCRIPTOR.full_name, module.DESCRIPTOR.name]
 
 
+def names_that_numpy_lib_lost():
+    return [np.lib.pad([1, 2], 1, "constant"), np.lib.tile([1], 2),
+            np.percentile([1., 2., 4.], 40, interpolation="lower"),
+            np.nanpercentile([1., np.nan, 4.], 40, interpolation="higher")]
+
+
 PB2_TEXT = [PB2]
 
 
