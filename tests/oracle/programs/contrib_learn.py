@@ -534,7 +534,7 @@ def regressions_of_models():
         found += [models.linear_regression(x, tf.constant(_Y[:, 0]), 1., 0.)]
         found += [models.logistic_regression_zero_init(x[:3], labels)]
     with tf.variable_scope("weighted"):
-        found += [models.logistic_regression(x[:3], labels, tf.constant([1., 2., 3.]), .5, 0.)]
+        found += [models.logistic_regression(x[:3], labels, [1., 2., 3.], .5, 0.)]
     return found
 
 
