@@ -11,7 +11,7 @@ SOAK = ("dnn_names", "linear_of_sparse", "linear_with_weights", "linear_of_new_c
         "logistic_regressor", "estimator_max_steps", "linear_regressor", "combined_names",
         "dnn_regressor_trained", "experiment_of_a_core_estimator", "sk_compat", "early_stopping",
         "kmeans_of_learn", "linear_multi_class", "estimator_without_model_fn_ops",
-        "kmeans_of_factorization", "exported", "best_exports")
+        "kmeans_of_factorization", "exported", "best_exports", "regressions_of_models")
 learn, layers = tf.contrib.learn, tf.contrib.layers
 _X = np.array([[0., 1.], [1., 1.], [2., 0.], [3., 2.]], np.float32)
 _Y = np.array([[0.], [1.], [1.], [0.]], np.float32)
