@@ -40,7 +40,7 @@ class Namespace(StandIn, ModuleType):
     def __getattr__(self, name: str) -> Any:
         full_name = f"{self.__name__}.{name}"
         if name == "__all__":
-            return [each for each in dir(self) if not each.startswith("_")]
+            return self._starred()
         if name.startswith("__"):
             raise AttributeError(name)
         if self.__name__ != _ROOT:
@@ -73,6 +73,18 @@ class Namespace(StandIn, ModuleType):
         return self is other
 
     __hash__ = object.__hash__
+
+    def _starred(self) -> list[str]:
+        """Returns what `import *` gives."""
+        names = [each for each in dir(self) if not each.startswith("_")]
+        package, _, path = self.__name__.removeprefix(f"{_ROOT}.").partition(".")
+        known = contrib_names.package(package) if path else None
+        if known is None:
+            return names
+        # A name that is gone may be another module's, and would replace one of the program.
+        living = (each for each in names if type(getattr(self, each, None)) is not StandIn)
+        return sorted({*living, *(each.rpartition(".")[2] for each in known.modules - known.hidden
+                                  if each.rpartition(".")[0] == path)})
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Keeps Python from binding a module to the name of a function in it."""

@@ -59,6 +59,7 @@ NAMES = {
        for name in names.split()},
     **{name: f"{_MNIST}.{name}" for name in ("DataSet", "load_mnist", "read_data_sets")},
     "Datasets": f"{_MNIST}.Datasets",
+    "coordinator": "tensorflow.python.training.coordinator",
     **{f"_{name}": f"{_HERE}.{module}.{name}" for module, name in (
         ("class_heads", "binary_svm_head"), ("class_heads", "multi_class_head"),
         ("class_heads", "multi_label_head"), ("heads", "multi_head"),
