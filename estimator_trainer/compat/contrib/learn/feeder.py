@@ -106,6 +106,24 @@ class _Feeder:
     def __init__(self, x: Any, y: Any) -> None:
         self._examples = x, y
         self._placeholders: tuple[Any, Any] = (None, None)
+        self._epoch_placeholder: Any = None
+        self.epoch = 0
+
+    @property
+    def input_dtype(self) -> Any:
+        """The type of the features, by name where these have names."""
+        return _map(lambda each: each.dtype, self._features(self._examples[0]))
+
+    @property
+    def output_dtype(self) -> Any:
+        """The type of the labels, float32 where there are none."""
+        found = _map(lambda each: each.dtype, self._labels(self._examples[1]))
+        return np.float32 if found is None else found
+
+    def make_epoch_variable(self) -> Any:
+        """Returns a placeholder of the epoch's number, int32 of shape [1], which is fed too."""
+        self._epoch_placeholder = tf.compat.v1.placeholder(tf.int32, [1], "epoch")
+        return self._epoch_placeholder
 
     def input_builder(self) -> tuple[Any, Any]:
         """Returns placeholders of the features and of the labels, [batch, ...]."""
@@ -121,8 +139,10 @@ class _Feeder:
     def get_feed_dict_fn(self) -> Callable[[], dict[str, Any]]:
         """Returns a function that returns the next batch by names, and raises StopIteration."""
         def next_batch() -> dict[str, Any]:
-            fed: dict[str, Any] = {}
-            for placeholder, batch in zip(self._placeholders, next(self._batches)):
+            batches, fed = next(self._batches), dict[str, Any]()
+            if self._epoch_placeholder is not None:
+                fed[self._epoch_placeholder.name] = [self.epoch]
+            for placeholder, batch in zip(self._placeholders, batches):
                 if batch is not None and placeholder is not None:
                     names = _map(lambda each: each.name, placeholder)
                     fed.update({names[key]: batch[key] for key in batch}
@@ -183,7 +203,7 @@ class DataFeeder(_Feeder):
                 else np.arange(self._count))
 
     def _all_batches(self) -> Iterator[tuple[Any, Any]]:
-        for _ in itertools.count() if self._epochs is None else range(self._epochs):
+        for self.epoch in itertools.count() if self._epochs is None else range(self._epochs):
             order = self._order()
             for start in range(0, self._count, self.batch_size):
                 chosen = order[start:start + self.batch_size]
