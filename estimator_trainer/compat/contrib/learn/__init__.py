@@ -37,9 +37,6 @@ _OWN = {
         mean_squared_error_regressor softmax_classifier""",
     "metric_spec": "MetricSpec",
     "model_fn": "ModelFnOps",
-    "models": """
-        linear_regression linear_regression_zero_init logistic_regression
-        logistic_regression_zero_init mean_squared_error_regressor softmax_classifier""",
     "monitors": """
         BaseMonitor EveryN RunHookAdapterForMonitors StopAtStep ValidationMonitor
         replace_monitors_with_hooks""",
