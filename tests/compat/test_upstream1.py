@@ -34,8 +34,8 @@ SECS_A_FILE = 300
 OUTCOMES = ("native", "same", "absent", "failed")
 # Packages of tf.contrib that are gone as a whole, or need servers or kernels that are not here.
 GONE = ("batching", "bigtable", "boosted_trees", "cloud", "cmake", "compiler", "ffmpeg",
-        "graph_editor", "hadoop", "ignite", "kafka", "kinesis", "labeled_tensor",
-        "linear_optimizer", "memory_stats", "model_pruning", "mpi_collectives", "rpc",
+        "fused_conv", "graph_editor", "hadoop", "ignite", "kafka", "kinesis", "labeled_tensor",
+        "linear_optimizer", "memory_stats", "meta_graph_transform", "mpi_collectives", "rpc",
         "session_bundle", "specs", "tensor_forest", "tpu")
 
 pytestmark = pytest.mark.skipif(

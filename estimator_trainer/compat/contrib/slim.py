@@ -31,4 +31,6 @@ NAMES = {
         "estimator_trainer.compat.contrib.framework.checkpoints.assign_from_checkpoint",
     "zero_initializer": "estimator_trainer.compat.contrib.framework.functions.zero_initializer",
 }
+INNER = {"python.slim.data.prefetch_queue.prefetch_queue":
+         "tf_slim.data.prefetch_queue.prefetch_queue"}
 DEFAULT = "copy it from tensorflow/models, research/slim, into the program"
