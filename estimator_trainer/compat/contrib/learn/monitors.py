@@ -6,6 +6,7 @@ Source: tensorflow/contrib/learn/python/learn/monitors.py of TensorFlow 1.15.
 from __future__ import annotations
 
 import copy
+import inspect
 import time
 from typing import Any, Optional
 
@@ -268,7 +269,8 @@ class RunHookAdapterForMonitors(tf.estimator.SessionRunHook):
     def end(self, session: Any) -> None:
         self._last_step = None
         for monitor in self._monitors:
-            monitor.end(session)
+            takes_session = "session" in inspect.signature(monitor.end).parameters
+            monitor.end(*(session,) if takes_session else ())
 
 
 def _element(graph: Any, requested: Any) -> Any:
