@@ -12,6 +12,7 @@ SOAK = (
     "shampoow", "shampoo_iterative", "shampoo_options", "shampoo_of_long_dimensions",
     "shampoo_diagonal", "adamw", "adamw_tensor_decay", "momentumw", "momentumw_nesterov_resource",
     "extended_gradient_descent", "extended_adagrad_resource", "extension_of_a_program",
+    "extended_rmsprop",
     "lazy_adam_resource", "adam_gs_resource", "lazy_adam_gs", "adamax_resource", "nadam",
     "nadam_resource", "adam_gs", "reg_adagrad", "reg_adagrad_resource", "lars", "add_sign",
     "power_sign", "power_sign_decayed", "sign_decays", "moving_average",
@@ -111,6 +112,11 @@ def extended_adagrad_resource():
     optimizer = _O.extend_with_decoupled_weight_decay(tf.train.AdagradOptimizer)
     return _trained(lambda: optimizer(weight_decay=0.1, learning_rate=0.01), True,
                     loss=_steady)
+
+
+def extended_rmsprop():
+    optimizer = _O.extend_with_decoupled_weight_decay(tf.train.RMSPropOptimizer)
+    return _trained(lambda: optimizer(weight_decay=0.1, learning_rate=0.01), loss=_steady)
 
 
 def extension_of_a_program():

@@ -59,7 +59,7 @@ class DecoupledWeightDecayExtension:
         return super().apply_gradients(  # type: ignore[misc]
             grads_and_vars, global_step=global_step, name=name)
 
-    def _decay(self, var: Any, indices: Any = None) -> Any:
+    def _decay_op(self, var: Any, indices: Any = None) -> Any:
         """Returns the ops that take the decay off a variable, or off rows of it."""
         if self._decayed is not None and id(var) not in self._decayed:
             return []
@@ -72,19 +72,19 @@ class DecoupledWeightDecayExtension:
         return [_V1.scatter_add(var, indices, -decay * rows, locking)]
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
-        with tf.control_dependencies(self._decay(var)):
+        with tf.control_dependencies(self._decay_op(var)):
             return super()._apply_dense(grad, var)  # type: ignore[misc]
 
     def _resource_apply_dense(self, grad: Any, var: Any) -> Any:
-        with tf.control_dependencies(self._decay(var)):
+        with tf.control_dependencies(self._decay_op(var)):
             return super()._resource_apply_dense(grad, var)  # type: ignore[misc]
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
-        with tf.control_dependencies(self._decay(var, grad.indices)):
+        with tf.control_dependencies(self._decay_op(var, grad.indices)):
             return super()._apply_sparse(grad, var)  # type: ignore[misc]
 
     def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any) -> Any:
-        with tf.control_dependencies(self._decay(var, indices)):
+        with tf.control_dependencies(self._decay_op(var, indices)):
             return super()._resource_apply_sparse(grad, var, indices)  # type: ignore[misc]
 
 
