@@ -43,7 +43,7 @@ class _Wishart(distribution.Distribution):
         elif validate_args:
             self.df = checks.after([_V1.assert_less_equal(
                 self.dimension, self.df, message=message)], self.df)
-        op_seeds.count(-5)  # 1.15 computed sizes and shapes later, in each method.
+        op_seeds.count(-1)  # 1.15 computed sizes and shapes later, in each method.
         super().__init__(
             dtype=tril.dtype, reparameterization_type=distribution.FULLY_REPARAMETERIZED,
             validate_args=validate_args, allow_nan_stats=allow_nan_stats, parameters=parameters,
@@ -78,7 +78,7 @@ class _Wishart(distribution.Distribution):
         df = self.df * tf.ones(self.batch_shape_tensor(), self.dtype)
         squares = _V1.random_gamma([n], self._sequence(.5 * df), .5, self.dtype,
                                    util.gen_new_seed(seed, "wishart"))
-        op_seeds.count(30)
+        op_seeds.count(31)
         x = tf.linalg.set_diag(tf.linalg.band_part(x, -1, 0), tf.sqrt(squares))
         x = self.scale_operator.matmul(x)
         return x if self.cholesky_input_output_matrices else tf.matmul(x, x, adjoint_b=True)
