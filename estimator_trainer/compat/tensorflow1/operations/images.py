@@ -49,12 +49,10 @@ def _decode_image(newer: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _resize_images(newer: Callable[..., Any]) -> Callable[..., Any]:
-    def resize_images(images: Any, size: Any, method: Any = tf.image.ResizeMethod.BILINEAR,
-                      align_corners: bool = False, preserve_aspect_ratio: bool = False,
-                      name: str | None = None) -> Any:
-        if preserve_aspect_ratio:
+    def resize_images(*args: Any, **kwargs: Any) -> Any:  # In TensorFlow 0.12 they differed.
+        if kwargs.get("preserve_aspect_ratio") or any(args[4:5]):
             count(-6)
-        return newer(images, size, method, align_corners, preserve_aspect_ratio, name)
+        return newer(*args, **kwargs)
 
     return resize_images
 
