@@ -15,9 +15,9 @@ import tensorflow as tf
 
 FOLDER = os.environ.get("ORACLE_CHECKPOINTS") or os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "..", "checkpoints")
-SOAK = ("adadelta_slots", "adagrad_slots", "ftrl_slots", "proximal_slots", "rmsprop_slots",
-        "momentum_slots", "keras_layers", "slim_layers", "an_estimator_of_1_15",
-        "a_predictor_of_1_15", "names_of_an_estimators_checkpoint")
+SOAK = ("a_predictor_of_1_15", "adadelta_slots", "adagrad_slots", "an_estimator_of_1_15",
+        "ftrl_slots", "keras_layers", "momentum_slots", "names_of_an_estimators_checkpoint",
+        "proximal_slots", "recurrent_cells", "rmsprop_slots", "slim_layers")
 NUMBERS = np.arange(12.).reshape(2, 3, 2) / 12
 
 

@@ -97,5 +97,4 @@ def cells():
             decode.state_size, decode.output_size, backward.state_size, backward.output_size]
 
 
-SOAK = (
-    "length_zero", "length_zero_int64", "unknown_time_of_one", "variable")
+SOAK = ("all_functions", "length_zero", "length_zero_int64", "unknown_time_of_one", "variable")

@@ -6,14 +6,12 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
-SOAK = (
-    "rnn_classifier", "rnn_classifier_lstm_of_two_layers", "rnn_estimator",
-    "rnn_classifier_of_a_cell_fn", "canned_v2_optimizers", "canned_optimizers", "added_metrics",
-    "saved_model_estimator", "exported_modes", "annotated_network", "replicated_sum",
-    "replicated_on_two_devices", "stopped_at_a_step", "forwarded_features",
-    "forwarded_sparse_features", "replicated_on_one_device", "forwarded_unknown_key",
-    "early_stopping", "rnn_of_an_unknown_cell",
-    "rnn_classifier_of_sparse_tensors")
+SOAK = ("added_metrics", "annotated_network", "canned_optimizers", "canned_v2_optimizers",
+        "early_stopping", "exported_modes", "forwarded_features", "forwarded_sparse_features",
+        "forwarded_unknown_key", "replicated_on_one_device", "replicated_on_two_devices",
+        "replicated_sum", "rnn_classifier", "rnn_classifier_lstm_of_two_layers",
+        "rnn_classifier_of_a_cell_fn", "rnn_classifier_of_sparse_tensors", "rnn_estimator",
+        "rnn_of_an_unknown_cell", "rnn_spec", "saved_model_estimator", "stopped_at_a_step")
 DIFFERENT = {
     "saved_model_estimator": "the trainer makes a global step before the SavedModel is loaded, "
                              "which SavedModelEstimator refuses to train with"}

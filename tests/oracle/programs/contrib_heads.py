@@ -2,11 +2,11 @@
 
 import tensorflow as tf
 
-SOAK = (
-    "multi_label_step", "multi_label_step_sparse", "multi_label_step_strings", "multi_evaluated",
-    "binary_evaluated", "binary_step", "multi_class_step", "multi_step", "poisson_step",
-    "regression_step", "multi_class_evaluated", "regression_evaluated", "multi_label_evaluated",
-    "logistic_step", "multi_label_step_loss_fn")
+SOAK = ("binary_evaluated", "binary_step", "logistic_step", "multi_class_evaluated",
+        "multi_class_step", "multi_evaluated", "multi_label_evaluated",
+        "multi_label_evaluated_names", "multi_label_step", "multi_label_step_loss_fn",
+        "multi_label_step_sparse", "multi_label_step_strings", "multi_step", "poisson_step",
+        "regression_evaluated", "regression_step")
 
 _E = tf.contrib.estimator
 

@@ -170,6 +170,7 @@ def bipartite_match():
             image.bipartite_match(tf.transpose(distances), -1, 2, name="m")]
 
 
-SOAK = ("connected_components_of_noise", "dense_image_warp_float64", "interpolate_spline",
-        "rotate_dtypes", "sparse_image_warp", "translate", "dense_image_warp_too_small",
-        "transforms_errors", "dense_image_warp_unknown_shape")
+SOAK = ("bipartite_match", "connected_components", "connected_components_of_noise",
+        "dense_image_warp_float64", "dense_image_warp_too_small",
+        "dense_image_warp_unknown_shape", "interpolate_spline", "rotate_dtypes",
+        "sparse_image_warp", "transforms_errors", "translate")

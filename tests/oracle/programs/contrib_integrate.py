@@ -111,6 +111,5 @@ def lanczos():
             module.bidiag_matmul(found.v, found.alpha, found.beta, adjoint_b=True)]
 
 
-SOAK = (
-    "cgls", "odeint", "odeint_complex", "odeint_fixed_gradients", "odeint_float32",
-    "odeint_gradients", "odeint_too_many_steps")
+SOAK = ("cgls", "odeint", "odeint_complex", "odeint_fixed_gradients", "odeint_float32",
+        "odeint_gradients", "odeint_options", "odeint_too_many_steps")

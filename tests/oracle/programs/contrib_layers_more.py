@@ -7,7 +7,8 @@ import tensorflow as tf
 layers = tf.contrib.layers
 
 SOAK = ("columns_of_any_length", "examples_of_sequences", "scattered_embeddings_of_sparse",
-        "scattered_embeddings_of_strings", "targets_evaluated", "targets_of_many_classes")
+        "scattered_embeddings_of_strings", "targets_evaluated", "targets_metrics",
+        "targets_of_many_classes")
 
 
 def _ids():

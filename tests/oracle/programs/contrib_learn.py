@@ -7,11 +7,12 @@ from _ended import errors as _errors
 import numpy as np
 import tensorflow as tf
 
-SOAK = ("dnn_names", "linear_of_sparse", "linear_with_weights", "linear_of_new_columns",
-        "logistic_regressor", "estimator_max_steps", "linear_regressor", "combined_names",
-        "dnn_regressor_trained", "experiment_of_a_core_estimator", "sk_compat", "early_stopping",
-        "kmeans_of_learn", "linear_multi_class", "estimator_without_model_fn_ops",
-        "kmeans_of_factorization", "exported", "best_exports", "regressions_of_models")
+SOAK = ("best_exports", "combined_names", "dnn_names", "dnn_regressor_trained", "early_stopping",
+        "estimator", "estimator_max_steps", "estimator_without_model_fn_ops", "experiment",
+        "experiment_of_a_core_estimator", "exported", "heads_of_many_classes",
+        "heads_of_two_classes", "kmeans_of_factorization", "kmeans_of_learn", "linear_classifier",
+        "linear_multi_class", "linear_of_new_columns", "linear_of_sparse", "linear_regressor",
+        "linear_with_weights", "logistic_regressor", "regressions_of_models", "sk_compat")
 learn, layers = tf.contrib.learn, tf.contrib.layers
 _X = np.array([[0., 1.], [1., 1.], [2., 0.], [3., 2.]], np.float32)
 _Y = np.array([[0.], [1.], [1.], [0.]], np.float32)

@@ -12,9 +12,10 @@ from tensorflow.contrib.learn.python.learn.learn_io import data_feeder
 
 SOAK = ("alternating_experiment", "checkpoints_evaluated_as_they_are_saved",
         "continuous_evaluation", "core_experiment_with_monitors", "exports_by_default_key",
-        "feeder_orders", "logged_monitors", "metrics_by_name", "model_of_dicts_of_arrays",
-        "predicate_ends_evaluation", "saved_and_counted", "streamed_training",
-        "tested_and_evaluated")
+        "feeder_orders", "local_run", "logged_monitors", "metrics_by_name",
+        "model_of_dicts_of_arrays", "monitors_mistakes", "predicate_ends_evaluation",
+        "saved_and_counted", "stops_at_no_number", "streamed_training", "tested_and_evaluated",
+        "tuned")
 learn, layers = tf.contrib.learn, tf.contrib.layers
 _X = np.array([[0., 1.], [1., 1.], [2., 0.], [3., 2.]], np.float32)
 _Y = np.array([[0.], [1.], [1.], [0.]], np.float32)

@@ -8,18 +8,17 @@ import tensorflow as tf
 from tensorflow.contrib.opt.python.training import matrix_functions, sign_decay
 from tensorflow.contrib.opt.python.training.weight_decay_optimizers import ShampooWOptimizer
 
-SOAK = (
-    "shampoow", "shampoo_iterative", "shampoo_options", "shampoo_of_long_dimensions",
-    "shampoo_diagonal", "adamw", "adamw_tensor_decay", "momentumw", "momentumw_nesterov_resource",
-    "extended_gradient_descent", "extended_adagrad_resource", "extension_of_a_program",
-    "extended_rmsprop",
-    "lazy_adam_resource", "adam_gs_resource", "lazy_adam_gs", "adamax_resource", "nadam",
-    "nadam_resource", "adam_gs", "reg_adagrad", "reg_adagrad_resource", "lars", "add_sign",
-    "power_sign", "power_sign_decayed", "sign_decays", "moving_average",
-    "moving_average_parallel", "moving_average_saved_partitioned", "v2_adam", "v2_adam_resource",
-    "v2_adadelta", "v2_adagrad", "v2_momentum", "v2_gradient_descent", "v2_rmsprop",
-    "v2_rmsprop_centered", "agn", "elastic_average", "changing_loss_scale_ratios", "multitask",
-    "external_without_a_method")
+SOAK = ("adam_gs", "adam_gs_resource", "adamax_resource", "adamw", "adamw_tensor_decay",
+        "add_sign", "agn", "changing_loss_scale_ratios", "elastic_average",
+        "extended_adagrad_resource", "extended_gradient_descent", "extended_rmsprop",
+        "extension_of_a_program", "external_without_a_method", "lars", "lazy_adam_gs",
+        "lazy_adam_resource", "momentumw", "momentumw_nesterov_resource", "moving_average",
+        "moving_average_parallel", "moving_average_saved_partitioned", "multitask", "nadam",
+        "nadam_resource", "power_sign", "power_sign_decayed", "reg_adagrad",
+        "reg_adagrad_resource", "shampoo", "shampoo_diagonal", "shampoo_iterative",
+        "shampoo_of_long_dimensions", "shampoo_options", "shampoow", "sign_decays", "v2_adadelta",
+        "v2_adagrad", "v2_adam", "v2_adam_resource", "v2_gradient_descent", "v2_momentum",
+        "v2_rmsprop", "v2_rmsprop_centered")
 
 _O = tf.contrib.opt
 _V2 = tf.contrib.optimizer_v2

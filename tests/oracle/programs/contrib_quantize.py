@@ -170,6 +170,7 @@ def nothing_to_quantize():
     return [op.name for op in tf.get_default_graph().get_operations()]
 
 
-SOAK = ("unfused_batch_norm", "unfused_batch_norm_to_evaluate",
-        "bypass_with_batch_norm", "experimental_eval_graph_scope", "training_graph",
-        "matmul_layers_with_batch_norm", "training_graph_delayed")
+SOAK = ("bypass", "bypass_with_batch_norm", "experimental_eval_graph_scope",
+        "experimental_training_graph", "matmul_layers_with_batch_norm", "training_graph",
+        "training_graph_and_optimizer", "training_graph_delayed", "unfused_batch_norm",
+        "unfused_batch_norm_to_evaluate", "unfused_batch_norm_without_scale")

@@ -6,8 +6,8 @@ from _ended import errors as _errors
 import numpy as np
 import tensorflow as tf
 
-SOAK = ("masked_layers", "masked_cells", "masks_of_blocks", "stripped_of_masks",
-        "grid_cells", "grid_cells_over_time", "players_of_constraints")
+SOAK = ("grid_cells", "grid_cells_over_time", "masked_cells", "masked_layers", "masks_of_blocks",
+        "networks_of_learn", "players_of_constraints", "stripped_of_masks")
 contrib = tf.contrib
 
 

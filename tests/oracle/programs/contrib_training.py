@@ -9,11 +9,11 @@ import numpy as np
 import tensorflow as tf
 
 training = tf.contrib.training
-SOAK = ("train_and_evaluate_repeatedly", "sequences_of_a_state_saving_rnn",
-        "sequences_with_states", "sequences_with_states_and_sparse_ones",
-        "sequences_with_states_not_padded", "sequences_with_states_of_a_length",
-        "sequences_with_states_of_unique_keys", "state_saver", "state_saver_of_a_longer_length",
-        "state_saver_saves_another_shape")
+SOAK = ("sequences_of_a_state_saving_rnn", "sequences_with_states",
+        "sequences_with_states_and_sparse_ones", "sequences_with_states_not_padded",
+        "sequences_with_states_of_a_length", "sequences_with_states_of_unique_keys",
+        "state_saver", "state_saver_of_a_longer_length", "state_saver_saves_another_shape",
+        "stratified_runtime_mistakes", "train_and_evaluate_repeatedly")
 
 
 def _through(fetches, most=20):

@@ -6,7 +6,7 @@ import tensorflow as tf
 cudnn = tf.contrib.cudnn_rnn
 
 SOAK = ("compatible_gru_cell", "compatible_gru_cell_start", "compatible_lstm_cell",
-        "compatible_lstm_cell_start")
+        "compatible_lstm_cell_start", "lstm_layer_bidirectional")
 
 
 def compatible_lstm_cell():

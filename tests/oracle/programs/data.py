@@ -1,5 +1,7 @@
 """tf.data under the graph's seed, its iterators, and what they leave before a later random op."""
 
+import time
+
 import numpy as np
 import tensorflow as tf
 
@@ -296,7 +298,10 @@ def slices_shuffled_without_seed():
 
 def shuffle_batch():
     x = tf.train.range_input_producer(6, shuffle=False, num_epochs=1).dequeue()
-    return _started(tf.train.shuffle_batch([x], 2, 8, 4, seed=4), 3)
+    batch = tf.train.shuffle_batch([x], 2, 8, 4, seed=4)
+    [size] = [each for each in tf.get_default_graph().get_operations()
+              if each.name.startswith("shuffle_batch/") and each.type.startswith("QueueSize")]
+    return _started(batch, 3, size.outputs[0], 6)
 
 
 def string_producer():
@@ -304,13 +309,15 @@ def string_producer():
     return _started(names.dequeue(), 6)
 
 
-def _started(fetches, number):
+def _started(fetches, number, size=None, full=0):
     later = tf.random_normal([2])
     found = []
     with tf.Session() as session:
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         coordinator = tf.train.Coordinator()
         threads = tf.train.start_queue_runners(session, coordinator)
+        while size is not None and session.run(size) < full:  # The order depends on it.
+            time.sleep(.01)
         for _ in range(number):
             found.append(session.run(fetches))
         found.append(session.run(later))

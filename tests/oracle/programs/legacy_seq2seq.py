@@ -6,18 +6,17 @@ import tensorflow as tf
 seq2seq = tf.contrib.legacy_seq2seq
 rnn_cell = tf.nn.rnn_cell
 
-SOAK = (
-    "attention_decoder", "attention_decoder_dynamic_length", "attention_decoder_heads",
-    "attention_decoder_start", "basic_rnn_seq2seq", "embedding_attention_decoder",
-    "embedding_attention_seq2seq", "embedding_attention_seq2seq_fed_by_a_tensor",
-    "embedding_rnn_decoder", "embedding_rnn_decoder_fed",
-    "embedding_rnn_decoder_fed_without_training", "embedding_rnn_seq2seq",
-    "embedding_rnn_seq2seq_fed_by_a_tensor", "embedding_rnn_seq2seq_projected",
-    "embedding_rnn_seq2seq_start", "embedding_tied_rnn_seq2seq",
-    "embedding_tied_rnn_seq2seq_fed_by_a_tensor", "model_with_buckets",
-    "model_with_buckets_too_few_targets", "one2many_rnn_seq2seq",
-    "one2many_rnn_seq2seq_fed_by_a_tensor", "rnn_decoder", "rnn_decoder_loop", "tied_rnn_seq2seq",
-    "tied_rnn_seq2seq_loop", "trains")
+SOAK = ("attention_decoder", "attention_decoder_dynamic_length", "attention_decoder_heads",
+        "attention_decoder_start", "attention_fed_start", "basic_rnn_seq2seq",
+        "embedding_attention_decoder", "embedding_attention_seq2seq",
+        "embedding_attention_seq2seq_fed_by_a_tensor", "embedding_rnn_decoder",
+        "embedding_rnn_decoder_fed", "embedding_rnn_decoder_fed_without_training",
+        "embedding_rnn_seq2seq", "embedding_rnn_seq2seq_fed_by_a_tensor",
+        "embedding_rnn_seq2seq_projected", "embedding_rnn_seq2seq_start",
+        "embedding_tied_rnn_seq2seq", "embedding_tied_rnn_seq2seq_fed_by_a_tensor",
+        "model_with_buckets", "model_with_buckets_too_few_targets", "one2many_rnn_seq2seq",
+        "one2many_rnn_seq2seq_fed_by_a_tensor", "rnn_decoder", "rnn_decoder_loop",
+        "tied_rnn_seq2seq", "tied_rnn_seq2seq_loop", "trains")
 
 
 def _symbols(*rows):

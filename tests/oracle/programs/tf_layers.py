@@ -3,14 +3,15 @@
 import numpy as np
 import tensorflow as tf
 
-SOAK = (
-    "batch_normalization", "batch_normalization_by_a_placeholder", "batch_normalization_of_axis",
-    "batch_normalization_renorm", "batch_normalization_updates", "conv1d",
-    "conv1d_channels_first_shape", "conv2d_of_a_dynamic_batch",
-    "conv2d_transpose_of_a_dynamic_batch", "conv3d", "conv3d_transpose", "convolutional_network",
-    "dense", "dense_activity_regularized", "dense_class", "dense_in_scopes", "dense_names",
-    "dense_of_a_dynamic_batch", "dense_of_unknown_depth", "dense_regularized", "dense_reused",
-    "network_of_batch_norm", "pooling", "separable_conv1d", "separable_conv2d", "virtual_batch",)
+SOAK = ("batch_normalization", "batch_normalization_by_a_placeholder",
+        "batch_normalization_of_axis", "batch_normalization_of_images",
+        "batch_normalization_renorm", "batch_normalization_updates", "conv1d",
+        "conv1d_channels_first_shape", "conv2d_of_a_dynamic_batch",
+        "conv2d_transpose_of_a_dynamic_batch", "conv3d", "conv3d_transpose",
+        "convolutional_network", "dense", "dense_activity_regularized", "dense_class",
+        "dense_in_scopes", "dense_names", "dense_of_a_dynamic_batch", "dense_of_unknown_depth",
+        "dense_regularized", "dense_reused", "network_of_batch_norm", "pooling",
+        "separable_conv1d", "separable_conv2d", "virtual_batch")
 
 DIFFERENT = {
     "virtual_batch": "other operations, so later random ops get other seeds",
