@@ -32,6 +32,14 @@ class _Affine(bijector.Bijector):
         """The matrix, a linear operator, or the number that multiplies vectors."""
         return self._scale
 
+    def _non_singular(self) -> list[Any]:
+        if not self.validate_args:
+            return []
+        try:
+            return [self.scale.assert_non_singular()]
+        except NotImplementedError:
+            return []
+
 
 class AffineLinearOperator(_Affine):
     """Y = scale @ X + shift, where `scale` is a `tf.linalg.LinearOperator`."""
@@ -71,14 +79,6 @@ class AffineLinearOperator(_Affine):
             return tf.constant(0, x.dtype.base_dtype)
         with tf.control_dependencies(self._non_singular()):
             return self.scale.log_abs_determinant()
-
-    def _non_singular(self) -> list[Any]:
-        if not self.validate_args:
-            return []
-        try:
-            return [self.scale.assert_non_singular()]
-        except NotImplementedError:
-            return []
 
 
 def _check_operator(scale: Any, shift: Any, validate_args: bool) -> None:
@@ -168,14 +168,6 @@ class Affine(_Affine):
             size = tf.cast(tf.shape(x)[-1], self._scale.dtype)
             return tf.math.log(tf.abs(self._scale)) * size
         return self.scale.log_abs_determinant()
-
-    def _non_singular(self) -> list[Any]:
-        if not self.validate_args:
-            return []
-        try:
-            return [self.scale.assert_non_singular()]
-        except NotImplementedError:
-            return []
 
 
 def _matvec(function: Any, x: Any) -> Optional[Any]:
