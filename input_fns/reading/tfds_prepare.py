@@ -59,7 +59,8 @@ def prepared(make_builder: Callable[[], tfds.core.DatasetBuilder]) -> tfds.core.
     """
     builder = make_builder()
     if builder.data_path.exists():
-        return builder
+        # Without splits, another process put the data there since the builder was made.
+        return builder if builder.info.splits else make_builder()
     try:
         with _lock(builder):
             if not builder.data_path.exists():  # not prepared by another process meanwhile

@@ -56,6 +56,17 @@ print(builder.info.splits["train"].num_examples)
 """
 
 
+@pytest.mark.any_tensorflow
+def test_a_dataset_that_another_process_prepares_meanwhile_has_its_splits(tmp_path):
+    def make_builder():
+        builder = digits.Digits(data_dir=tmp_path)
+        if not builder.data_path.exists():
+            digits.Digits(data_dir=tmp_path).download_and_prepare()
+        return builder
+
+    assert set(tfds_prepare.prepared(make_builder).info.splits) == {"train", "test"}
+
+
 @pytest.mark.soak
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
