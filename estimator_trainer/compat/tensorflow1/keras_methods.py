@@ -15,15 +15,11 @@ import tensorflow as tf
 
 from estimator_trainer.compat.tensorflow1.operations.replaced import Make
 
-# The version of Keras that TensorFlow 1.15 brought.
-_VERSION = "2.2.4-tf"
 _PROCESS = "_process_logs"
 
 
 def supply() -> None:
     """Puts them back."""
-    keras: Any = importlib.import_module(tf.compat.v1.keras.__name__)
-    vars(keras).setdefault("__version__", _VERSION)
     engine = f"{_package()}.src.engine"
     for name in ("base_layer", "base_layer_v1"):
         kind = importlib.import_module(f"{engine}.{name}").Layer
@@ -103,6 +99,10 @@ def _probabilities(self: Any, x: Any, batch_size: int = 32, verbose: int = 0) ->
 
 
 def _classes(self: Any, x: Any, batch_size: int = 32, verbose: int = 0) -> np.ndarray:
+    """Returns the class of each sample."""
+    return classes_of(_probabilities(self, x, batch_size, verbose))
+
+
+def classes_of(outputs: np.ndarray) -> np.ndarray:
     """Returns the class of each sample: the greatest output's, or whether the one is over 0.5."""
-    found = _probabilities(self, x, batch_size, verbose)
-    return found.argmax(axis=-1) if found.shape[-1] > 1 else (found > 0.5).astype("int32")
+    return outputs.argmax(axis=-1) if outputs.shape[-1] > 1 else (outputs > 0.5).astype("int32")

@@ -31,6 +31,12 @@ MODULES = {
 }
 
 
+def _put_back(owner: Any, name: str, value: Any) -> None:
+    """Gives a module or a class a name that it lacks."""
+    if not hasattr(owner, name):
+        setattr(owner, name, value)
+
+
 def _change_yaml(yaml: ModuleType) -> None:
     """Lets `load` do without a Loader, which PyYAML 6 demands."""
     for name in ("load", "load_all"):
@@ -55,8 +61,7 @@ def _change_pandas(pandas: ModuleType) -> None:
         pandas.set_option("future.infer_string", False)
     for kind in (pandas.DataFrame, pandas.Series):
         for name, method in (("append", _append), ("iteritems", kind.items)):
-            if not hasattr(kind, name):
-                setattr(kind, name, method)
+            _put_back(kind, name, method)
 
 
 def _append(self: Any, other: Any, ignore_index: bool = False, verify_integrity: bool = False,
@@ -76,16 +81,14 @@ def _append(self: Any, other: Any, ignore_index: bool = False, verify_integrity:
 
 def _change_eigen(eigen: ModuleType) -> None:
     """Makes a package of what SciPy 1.8 made a module of."""
-    if not hasattr(eigen, "__path__"):
-        setattr(eigen, "__path__", [])
+    _put_back(eigen, "__path__", [])
 
 
 def _change_misc(misc: ModuleType) -> None:
     """Puts back the functions of pictures that SciPy 1.2 removed."""
     pictures = importlib.import_module(_PICTURES)
     for name in pictures.__all__:
-        if not hasattr(misc, name):
-            setattr(misc, name, getattr(pictures, name))
+        _put_back(misc, name, getattr(pictures, name))
 
 
 def _change_image(image: ModuleType) -> None:
@@ -97,18 +100,15 @@ def _change_image(image: ModuleType) -> None:
 
 def _change_drawing(drawing: ModuleType) -> None:
     """Puts back the size of a text, which Pillow 10 removed."""
-    if not hasattr(drawing.ImageDraw, "textsize"):
-        setattr(drawing.ImageDraw, "textsize",
-                lambda self, text, *args, **kwargs:
-                _size(self.textbbox((0, 0), text, *args, **kwargs)))
+    _put_back(drawing.ImageDraw, "textsize", lambda self, text, *args, **kwargs:
+              _size(self.textbbox((0, 0), text, *args, **kwargs)))
 
 
 def _change_fonts(fonts: ModuleType) -> None:
     """Puts back the size of a text in a font, which Pillow 10 removed."""
     for kind in (fonts.FreeTypeFont, fonts.ImageFont):
-        if not hasattr(kind, "getsize"):
-            setattr(kind, "getsize", lambda self, text, *args, **kwargs:
-                    _size(self.getbbox(text, *args, **kwargs)))
+        _put_back(kind, "getsize", lambda self, text, *args, **kwargs:
+                  _size(self.getbbox(text, *args, **kwargs)))
 
 
 def _size(box: Any) -> tuple[int, int]:
@@ -119,8 +119,7 @@ def _size(box: Any) -> tuple[int, int]:
 
 def _change_h5py(h5py: ModuleType) -> None:
     """Puts back `value`, which h5py 3.0 removed."""
-    if not hasattr(h5py.Dataset, "value"):
-        setattr(h5py.Dataset, "value", property(lambda self: self[()]))
+    _put_back(h5py.Dataset, "value", property(lambda self: self[()]))
 
 
 def _change_preprocessing(preprocessing: ModuleType) -> None:

@@ -39,9 +39,9 @@ class _Module(ModuleType):
         full_name = f"{self.__name__}.{name}"
         if find(full_name) is not None or contains(full_name):
             return package(full_name)
-        for module in vars(self)["_modules"]:
-            if hasattr(module, name):
-                return getattr(module, name)
+        module = self._home(name)
+        if module is not None:
+            return getattr(module, name)
         home = NAMES.get(self.__name__.removeprefix(f"{_PYTHON}."), {}).get(name, full_name)
         try:
             return homes.resolve(_with_root(home))
@@ -54,11 +54,10 @@ class _Module(ModuleType):
         if name.startswith("__") or isinstance(value, ModuleType):
             super().__setattr__(name, value)
             return
-        modules = vars(self)["_modules"]
-        module = next((each for each in modules if hasattr(each, name)), modules[0])
-        if hasattr(module, name):
+        module = self._home(name)
+        if module is not None:
             vars(self)["_replaced"].setdefault(name, (module, getattr(module, name)))
-        setattr(module, name, value)
+        setattr(vars(self)["_modules"][0] if module is None else module, name, value)
 
     def __delattr__(self, name: str) -> None:
         """Puts back what was replaced, or deletes a name; `mock.patch` ends with this."""
@@ -66,8 +65,12 @@ class _Module(ModuleType):
             module, value = vars(self)["_replaced"].pop(name)
             setattr(module, name, value)
             return
-        module = next((each for each in vars(self)["_modules"] if hasattr(each, name)), None)
+        module = self._home(name)
         delattr(super() if module is None else module, name)
+
+    def _home(self, name: str) -> Any:
+        """Returns the first module that has a name, or None."""
+        return next((each for each in vars(self)["_modules"] if hasattr(each, name)), None)
 
     def __dir__(self) -> list[str]:
         names = NAMES.get(self.__name__.removeprefix(f"{_PYTHON}."), ())

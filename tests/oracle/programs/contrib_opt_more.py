@@ -164,21 +164,25 @@ def averages_without_variables():
             _error(lambda: average.apply_gradients([], step)), _error(average.get_init_op)]
 
 
+def _trained_and_saved(session, optimizer, train):
+    """Returns what a checkpoint holds after one step, averages in the variables' places."""
+    saver, path = optimizer.swapping_saver(), os.path.join(tempfile.mkdtemp(), "model")
+    session.run(tf.global_variables_initializer())
+    session.run(train)
+    saver.save(session, path)
+    reader = tf.train.load_checkpoint(path)
+    return {name: reader.get_tensor(name) for name in sorted(reader.get_variable_to_shape_map())}
+
+
 def swapped_averages():
     var = tf.get_variable("a", initializer=[1., 2.])
     other = tf.get_variable("other", initializer=3., trainable=False)
     optimizer = _O.MovingAverageOptimizer(tf.train.GradientDescentOptimizer(.1), .5)
     early = _error(optimizer.swapping_saver)
     train = optimizer.minimize(tf.reduce_sum(tf.square(var)))
-    saver, path = optimizer.swapping_saver(), os.path.join(tempfile.mkdtemp(), "model")
     with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        session.run(train)
-        saver.save(session, path)
-        reader = tf.train.load_checkpoint(path)
-        return [early, {name: reader.get_tensor(name)
-                        for name in sorted(reader.get_variable_to_shape_map())},
-                session.run([var, other]), _error(lambda: optimizer.swapping_saver([other]))]
+        return [early, _trained_and_saved(session, optimizer, train), session.run([var, other]),
+                _error(lambda: optimizer.swapping_saver([other]))]
 
 
 def moving_average_of_parts():
@@ -186,14 +190,8 @@ def moving_average_of_parts():
                           partitioner=tf.fixed_size_partitioner(2))
     optimizer = _O.MovingAverageOptimizer(tf.train.GradientDescentOptimizer(.1), .5)
     train = optimizer.minimize(tf.reduce_sum(tf.square(tf.convert_to_tensor(var))))
-    saver, path = optimizer.swapping_saver(), os.path.join(tempfile.mkdtemp(), "model")
     with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        session.run(train)
-        saver.save(session, path)
-        reader = tf.train.load_checkpoint(path)
-        return {name: reader.get_tensor(name)
-                for name in sorted(reader.get_variable_to_shape_map())}
+        return _trained_and_saved(session, optimizer, train)
 
 
 def swapped_centers():

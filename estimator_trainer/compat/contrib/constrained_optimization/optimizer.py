@@ -77,8 +77,7 @@ class ConstrainedOptimizer(abc.ABC):
                              colocate_gradients_with_ops: bool = False, name: Any = None,
                              grad_loss: Any = None) -> Any:
         """Returns an operation of a step, of which the constraints are part."""
-        options = {key: value for key, value in locals().items()
-                   if key not in ("self", "minimization_problem")}
+        options = _passed_on(locals())
         return _after(minimization_problem,
                       lambda: self._minimize_constrained(minimization_problem, **options))
 
@@ -88,8 +87,7 @@ class ConstrainedOptimizer(abc.ABC):
                                colocate_gradients_with_ops: bool = False, name: Any = None,
                                grad_loss: Any = None) -> Any:
         """Returns an operation of a step in which there are no constraints."""
-        options = {key: value for key, value in locals().items()
-                   if key not in ("self", "minimization_problem")}
+        options = _passed_on(locals())
         return _after(minimization_problem, lambda: self.optimizer.minimize(
             minimization_problem.objective, **options))
 
@@ -102,8 +100,7 @@ class ConstrainedOptimizer(abc.ABC):
         Raises:
           ValueError: `unconstrained_steps` is given, but no `global_step`.
         """
-        options = {key: value for key, value in locals().items()
-                   if key not in ("self", "minimization_problem", "unconstrained_steps")}
+        options = _passed_on(locals())
         if unconstrained_steps is None:
             return self.minimize_constrained(minimization_problem, **options)
         if global_step is None:
@@ -113,6 +110,12 @@ class ConstrainedOptimizer(abc.ABC):
             tf.cast(global_step, steps.dtype) < steps,
             lambda: self.minimize_unconstrained(minimization_problem, **options),
             lambda: self.minimize_constrained(minimization_problem, **options))
+
+
+def _passed_on(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Returns the arguments of a method that those of the optimizer below take too."""
+    own = ("self", "minimization_problem", "unconstrained_steps")
+    return {name: value for name, value in arguments.items() if name not in own}
 
 
 def _after(problem: Any, step: Callable[[], Any]) -> Any:

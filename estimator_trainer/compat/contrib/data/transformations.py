@@ -74,9 +74,6 @@ def assert_element_shape(expected_shapes: Any) -> _Transformation:
         checked = nest.pack_sequence_as(elements, checked)
         return checked if len(checked) > 1 else checked[0]
 
-    # Autograph has nothing to convert here, and would take its time.
-    setattr(check, "autograph_info__", None)
-
     def apply(dataset: Any) -> Any:
         known = _V1.data.get_output_shapes(dataset)
         for shape, expected in zip(nest.flatten(known),

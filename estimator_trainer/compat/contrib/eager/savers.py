@@ -128,8 +128,7 @@ def save_network_checkpoint(network: Any, save_path: str, global_step: Any = Non
     if global_step is None:
         global_step = _V1.train.get_global_step()
     saver = _V1.train.Saver(_by_names(network, map_func))
-    session = None if tf.executing_eagerly() else _V1.get_default_session()
-    return saver.save(session, _path(network, save_path), write_meta_graph=False,
+    return saver.save(_session(), _path(network, save_path), write_meta_graph=False,
                       global_step=global_step)
 
 
@@ -149,12 +148,16 @@ def restore_network_checkpoint(network: Any, save_path: str,
     path = _path(network, save_path)
     values, existing = _values(path), _by_names(network, map_func)
     if existing:
-        session = None if tf.executing_eagerly() else _V1.get_default_session()
-        _V1.train.Saver(existing).restore(session, path)
+        _V1.train.Saver(existing).restore(_session(), path)
     rest = {name: value for name, value in values.items() if name not in existing}
     if rest:
         names = map_func or _without_scope(network)
         _restore_later(network, lambda: _restoring(rest, names))
+
+
+def _session() -> Any:
+    """Returns the session that a Saver uses: in eager code none."""
+    return None if tf.executing_eagerly() else _V1.get_default_session()
 
 
 def _restore_later(network: Any, restore: Any) -> None:

@@ -21,10 +21,7 @@ class _Masked:
         """Makes the cell's variables, then `mask` and `threshold`."""
         super().build(inputs_shape)  # type: ignore[misc]
         self.built = False  # A layer that is built takes its variables from the scope.
-        mask = self.add_weight(name="mask", shape=self._kernel.shape, dtype=self.dtype,
-                               initializer=_V1.ones_initializer(), trainable=False)
-        threshold = self.add_weight(name="threshold", shape=[], dtype=self.dtype,
-                                    initializer=_V1.zeros_initializer(), trainable=False)
+        mask, threshold = masks.mask_of(self, self._kernel.shape), masks.threshold_of(self)
         self._masked_kernel = masks.masked(mask, self._kernel, threshold)
         self.built = True
 

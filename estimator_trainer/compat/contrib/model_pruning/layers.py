@@ -32,11 +32,11 @@ class MaskedConv2D(_V1.layers.Conv2D):
         if channels is None:
             raise ValueError("The channel dimension of the inputs should be defined. Found "
                              "`None`.")
-        self.mask = _mask(self, (*self.kernel_size, channels, self.filters))
+        self.mask = masks.mask_of(self, (*self.kernel_size, channels, self.filters))
         super().build(input_shape)
         op_seeds.count(-1)  # A convolution of Keras has a constant more.
         self.built = False  # A layer that is built takes its variables from the scope.
-        self.threshold = _threshold(self)
+        self.threshold = masks.threshold_of(self)
         self.masked_kernel = masks.masked(self.mask, self.kernel, self.threshold)
         self.built = True
 
@@ -57,7 +57,8 @@ class MaskedFullyConnected(_V1.layers.Dense):
         self.kernel = self.add_weight(
             name="kernel", shape=[depth, self.units], initializer=self.kernel_initializer,
             regularizer=self.kernel_regularizer, dtype=self.dtype)
-        self.mask, self.threshold = _mask(self, [depth, self.units]), _threshold(self)
+        self.mask = masks.mask_of(self, [depth, self.units])
+        self.threshold = masks.threshold_of(self)
         self.masked_kernel = masks.masked(self.mask, self.kernel, self.threshold)
         self.bias = None if not self.use_bias else self.add_weight(
             name="bias", shape=[self.units], initializer=self.bias_initializer,
@@ -75,16 +76,6 @@ class MaskedFullyConnected(_V1.layers.Dense):
         if self.use_bias:
             outputs = tf.nn.bias_add(outputs, self.bias)
         return outputs if self.activation is None else self.activation(outputs)
-
-
-def _mask(layer: Any, shape: Any) -> Any:
-    return layer.add_weight(name="mask", shape=shape, initializer=_V1.ones_initializer(),
-                            trainable=False, dtype=layer.dtype)
-
-
-def _threshold(layer: Any) -> Any:
-    return layer.add_weight(name="threshold", shape=[], initializer=_V1.zeros_initializer(),
-                            trainable=False, dtype=layer.dtype)
 
 
 @tf_slim.add_arg_scope  # type: ignore[untyped-decorator]

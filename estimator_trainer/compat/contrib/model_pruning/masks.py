@@ -24,6 +24,18 @@ def masked(mask: Any, weights: Any, threshold: Any) -> Any:
     return found
 
 
+def mask_of(layer: Any, shape: Any) -> Any:
+    """Makes a layer's variable `mask`, ones."""
+    return layer.add_weight(name="mask", shape=shape, initializer=_V1.ones_initializer(),
+                            trainable=False, dtype=layer.dtype)
+
+
+def threshold_of(layer: Any) -> Any:
+    """Makes a layer's variable `threshold`, 0."""
+    return layer.add_weight(name="threshold", shape=[], initializer=_V1.zeros_initializer(),
+                            trainable=False, dtype=layer.dtype)
+
+
 def apply_mask(x: Any, scope: Any = "") -> Any:
     """Returns weights times a mask of ones, a variable `mask` that is made in `scope`."""
     with _V1.variable_scope(scope):

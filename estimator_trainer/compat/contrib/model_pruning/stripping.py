@@ -63,7 +63,7 @@ def train(train_op: Any, logdir: str, mask_update_op: Any,
     return learning.train(train_op, logdir, step, *args, **kwargs)
 
 
-train.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [*list(inspect.signature(learning.train).parameters.values())[:2],
-     inspect.Parameter("mask_update_op", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-     *list(inspect.signature(learning.train).parameters.values())[2:]])
+_PARAMETERS = list(inspect.signature(learning.train).parameters.values())
+train.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+    *_PARAMETERS[:2], inspect.Parameter("mask_update_op", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+    *_PARAMETERS[2:]])

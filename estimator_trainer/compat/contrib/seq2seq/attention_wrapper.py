@@ -212,9 +212,6 @@ class AttentionWrapper(_RNNCell):
             alignment_history=self._item_or_tuple(histories))
         return (attention if self._output_attention else output), state
 
-    # Autograph has nothing to convert here, and would take its time.
-    setattr(call, "autograph_info__", None)
-
     def _attend(self, output: Any, state: Any) -> Any:
         """Yields a mechanism's attention, alignments, state and history."""
         states, histories = state.attention_state, state.alignment_history

@@ -56,9 +56,6 @@ class FlatPredictionModel(_Model):
                 "covariance": tf.reshape(tf.exp(self._covariance_transform(found)),
                                          self._prediction_shape)}
 
-    # Autograph has nothing to convert here, and would take its time.
-    setattr(call, "autograph_info__", None)
-
 
 class ARModel(_ARModel):
     """An autoregressive model, by FlatPredictionModel unless another factory is given."""

@@ -11,7 +11,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.ops import lookup_ops
 from tensorflow_estimator.python.estimator.canned.timeseries import (feature_keys, math_utils,
-                                                                     model, state_management)
+                                                                     state_management)
+from tensorflow_estimator.python.estimator.canned.timeseries.model import ModelOutputs
 
 _V1: Any = tf.compat.v1
 _Overridable: Any = state_management._OverridableStateManager
@@ -106,8 +107,9 @@ class ChainingStateManager(_Overridable):
                              "initialize_graph before its use.")
         loss, end_state, predictions = self._update_cached_states(model, features, mode)
         predictions["observed"] = features[_VALUES]
-        return _outputs(loss, tf.nest.map_structure(lambda each: each[-1][None], end_state),
-                        predictions, features[_TIMES])
+        return ModelOutputs(
+            loss=loss, end_state=tf.nest.map_structure(lambda each: each[-1][None], end_state),
+            predictions=predictions, prediction_times=features[_TIMES])
 
     def _get_chunk_number(self, time: Any) -> Any:
         return time // self._state_saving_interval
@@ -140,8 +142,3 @@ class ChainingStateManager(_Overridable):
         end_state = tf.nest.map_structure(lambda each: each[:, -1], states)
         with tf.control_dependencies([saved]):
             return tf.identity(loss), end_state, predictions
-
-
-def _outputs(loss: Any, end_state: Any, predictions: Any, times: Any) -> Any:
-    return model.ModelOutputs(loss=loss, end_state=end_state, predictions=predictions,
-                              prediction_times=times)

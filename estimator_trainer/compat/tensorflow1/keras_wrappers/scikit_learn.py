@@ -12,6 +12,8 @@ from typing import Any, Callable, Mapping, Optional
 import numpy as np
 import tensorflow as tf
 
+from estimator_trainer.compat.tensorflow1 import keras_methods
+
 _KERAS: Any = tf.compat.v1.keras
 _Model: Any = _KERAS.Model
 
@@ -66,14 +68,14 @@ class BaseWrapper:
         """
         builder = self._builder()
         self.model = (self.build_fn or builder)(**self.filter_sk_params(builder))
-        if self._is_categorical() and np.ndim(y) != 2:
-            y = _KERAS.utils.to_categorical(y)
-        return self.model.fit(x, y, **{**copy.deepcopy(self.filter_sk_params(_Model.fit)),
-                                       **kwargs})
+        options = copy.deepcopy(self.filter_sk_params(_Model.fit))
+        return self.model.fit(x, self._targets(y), **{**options, **kwargs})
 
-    def _is_categorical(self) -> bool:
+    def _targets(self, y: Any) -> Any:
+        """Returns labels, one-hot where the model's loss takes such."""
         loss = self.model.loss
-        return bool(getattr(loss, "__name__", loss) == "categorical_crossentropy")
+        is_categorical = getattr(loss, "__name__", loss) == "categorical_crossentropy"
+        return _KERAS.utils.to_categorical(y) if is_categorical and np.ndim(y) != 2 else y
 
     def filter_sk_params(self, fn: Any, override: Optional[Mapping[str, Any]] = None
                          ) -> dict[str, Any]:
@@ -110,8 +112,7 @@ class KerasClassifier(BaseWrapper):
     def predict(self, x: Any, **kwargs: Any) -> Any:
         """Returns the classes of inputs; [samples, 1] where the model has one output."""
         found = self.model.predict(x, **self.filter_sk_params(_Model.predict, kwargs))
-        chosen = found.argmax(-1) if found.shape[-1] > 1 else (found > 0.5).astype("int32")
-        return self.classes_[chosen]
+        return self.classes_[keras_methods.classes_of(found)]
 
     def predict_proba(self, x: Any, **kwargs: Any) -> Any:
         """Returns the probabilities [samples, classes]."""
@@ -124,9 +125,7 @@ class KerasClassifier(BaseWrapper):
         Raises:
           ValueError: The model was compiled without the metric accuracy.
         """
-        y = np.searchsorted(self.classes_, y)
-        if self._is_categorical() and np.ndim(y) != 2:
-            y = _KERAS.utils.to_categorical(y)
+        y = self._targets(np.searchsorted(self.classes_, y))
         found = self.model.evaluate(x, y, **self.filter_sk_params(_Model.evaluate, kwargs))
         for name, value in zip(self.model.metrics_names,
                                found if isinstance(found, list) else [found]):
