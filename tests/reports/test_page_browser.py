@@ -100,7 +100,8 @@ def test_page_of_a_running_job_follows_it_to_its_end(driver, tmp_path):
     model_dir.mkdir()
     with _served(model_dir) as url:
         browser.show(driver, url, 1280)
-        assert "Nothing to show yet" in driver.page_source
+        # This page loads itself again every two seconds, and between two loads it has no text.
+        jobs.wait_for(lambda: "Nothing to show yet" in driver.page_source, 10)
         with subprocess.Popen([*jobs.PROGRAM, *_SLOW, f"--model_dir={model_dir}",
                                "--train_steps=100000", "--log_every_steps=20"],
                               stderr=subprocess.DEVNULL, env=jobs.environment()) as job:
