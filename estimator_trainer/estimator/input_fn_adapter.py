@@ -18,7 +18,8 @@ from estimator_trainer.training.loop_unsupported import LoopUnsupported
 
 # Returns a tf.data.Dataset, or tensors that each session run computes.
 InputFn = Callable[..., Any]
-FEATURES, MARK = "features", "mark"
+# No feature of a user's has such a name.
+_FEATURES, _MARK = "estimator_trainer/features", "estimator_trainer/mark"
 
 
 def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) -> InputFn:
@@ -31,10 +32,10 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
     Returns:
       An input_fn. It returns a Dataset, also where `function` iterates one itself, or tensors that
       each session run has to compute, such as those of queues. It raises ConfigError when
-      `function` returns anything else. In mode "train" the features are a dict of FEATURES, those
-      of `function`, and MARK, the batch's mark (batches.py), which `model_fn_adapter` takes apart,
-      unless `is_marked=False`. With `is_held=True` the dataset is held for a loop (`loop.hold`),
-      and LoopUnsupported is raised if there is none.
+      `function` returns anything else. In mode "train" the batches of a dataset that may end have a
+      mark, which `without_mark` takes off, if trainers have to know the last batch, unless
+      `is_marked=False`. With `is_held=True` the dataset is held for a loop (`loop.hold`), and
+      LoopUnsupported is raised if there is none.
     """
     other_modes = _Adapted(function, plan.data, plan)
     training = _Adapted(train_function, plan.train_data, plan) if train_function else other_modes
@@ -61,14 +62,13 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         with graph_names.own():
             if not isinstance(made, tf.data.Dataset):
                 adapted.check_tensors(reason, has_strategy, is_held)
-                mark = tf.constant(batches.BATCH)
-                return _with_mark(made, mark) if is_training and is_marked else made
+                return made
             if is_training:
                 made = adapted.as_set(made, input_context)
-                if is_marked:
-                    # One trainer alone finds the end where it comes, as in the plain Estimator.
-                    made = batches.mark(made, is_last_marked=(
-                        has_strategy or plan.task.num_trainers > 1)).map(_with_mark)
+                # One trainer alone finds the end where it comes, as in the plain Estimator.
+                is_last_needed = has_strategy or plan.task.num_trainers > 1
+                if is_marked and is_last_needed and not batches.is_endless(made):
+                    made = batches.mark(made).map(_with_mark)
                 return loop.hold(made) if is_held else made
             is_split = mode == tf.estimator.ModeKeys.EVAL and num_replicas > 1
             return batches.split(made, num_replicas) if is_split else made
@@ -176,8 +176,15 @@ def _is_of_tensors(value: Any) -> bool:
 def _with_mark(batch: Any, mark: tf.Tensor) -> Any:
     if isinstance(batch, tuple):
         features, labels = batch
-        return {FEATURES: features, MARK: mark}, labels
-    return {FEATURES: batch, MARK: mark}
+        return {_FEATURES: features, _MARK: mark}, labels
+    return {_FEATURES: batch, _MARK: mark}
+
+
+def without_mark(features: Any) -> tuple[Any, tf.Tensor]:
+    """Returns features as the model takes them, and their batch's mark (batches.py)."""
+    if isinstance(features, dict) and set(features) == {_FEATURES, _MARK}:
+        return features[_FEATURES], features[_MARK]
+    return features, tf.constant(batches.BATCH)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -133,8 +133,9 @@ class _Adapted:
 
     def _step(self, batch: Any, call: ModelFn) -> tuple[tf.estimator.EstimatorSpec, loop.Step]:
         """Makes a replica's step with a batch as the adapted input_fn yields it."""
-        marked, labels = batch if isinstance(batch, tuple) else (batch, None)
-        features, mark = marked[input_fn_adapter.FEATURES], marked[input_fn_adapter.MARK]
+        features, labels = batch if isinstance(batch, tuple) else (batch, None)
+        with graph_names.own():
+            features, mark = input_fn_adapter.without_mark(features)
         train_op.request(self._config, self._task)
         spec = train_op.complete(call(features, labels), self._config, self._task)
         if self._config.freeze:

@@ -63,15 +63,12 @@ def split(dataset: tf.data.Dataset, num_replicas: int) -> tf.data.Dataset:
     return joined.flat_map(parts)
 
 
-def mark(dataset: tf.data.Dataset, is_last_marked: bool) -> tf.data.Dataset:
+def mark(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Pairs every batch, any structure, with its mark: `(batch, mark)`.
 
-    With `is_last_marked` the last batch, if there is one, gets the mark LAST, for which one more
-    batch is read ahead. All others get the mark BATCH.
+    The last batch gets the mark LAST, for which one more batch is read ahead. All others get the
+    mark BATCH.
     """
-    if not is_last_marked or is_endless(dataset):
-        marks = tf.data.Dataset.from_tensors(BATCH).repeat()
-        return tf.data.Dataset.zip((dataset, marks))
     # A window, of this batch and the next one, cannot hold a batch's None.
     spec = dataset.element_spec
     is_held = [not isinstance(each, NoneTensorSpec) for each in tf.nest.flatten(spec)]

@@ -54,6 +54,9 @@ class Prefetched:
             with tf.control_dependencies(tf.nest.flatten(batch, expand_composites=True)):
                 return batch, tf.timestamp(), has_ended
 
+        # The first batch of a session run is still being read when the loop begins.
+        with tf.control_dependencies(tf.nest.flatten(loop_vars, expand_composites=True)):
+            is_wanted = tf.identity(is_wanted)
         batch, came, has_ended = tf.cond(
             is_wanted, pull, lambda: (loop_vars, tf.constant(0.0, tf.float64), tf.constant(False)))
         return batch, tf.maximum(came - done, 0.0), has_ended

@@ -80,8 +80,11 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         # Read after the step, so that a trainer cannot miss that the goal is reached.
         with tf.control_dependencies(graph_state.TRAIN_OPS.all()):
             step = tf.identity(self._global_step.read_value())
-        self._fetches = {"step": step,
-                         "is_last": tf.reduce_any(tf.stack(graph_state.IS_LAST.all()))}
+        self._fetches = {"step": step}
+        # Without marks each is a constant, which a session run need not fetch.
+        lasts = [each for each in graph_state.IS_LAST.all() if tf.get_static_value(each) is None]
+        if lasts:
+            self._fetches["is_last"] = tf.reduce_any(tf.stack(lasts))
         self._count.runs_per_step = max(graph_state.RUNS_PER_STEP.all(), default=1)
         self._steps, self._stop_vote = graph_state.STEPS.first(), graph_state.STOP_VOTES.first()
         self._counts, self._own_counts = graph_state.COUNTS.all(), graph_state.OWN_COUNTS.all()
@@ -219,7 +222,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                     f"{empty} of the trainers", errors.Setting("train_steps")))
             ends, is_requested = last > 0, votes > 0
         else:
-            ends, is_requested = bool(self._values["is_last"]), request is not None
+            ends, is_requested = bool(self._values.get("is_last")), request is not None
         if self._is_goal_reached:
             return "train_steps"
         if is_requested:

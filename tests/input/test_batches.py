@@ -45,27 +45,26 @@ def test_is_endless_on_the_devices_of_a_cluster(end, is_endless):
 
 
 def _marks(dataset):
-    return [int(mark) for _, mark in batches.mark(dataset, is_last_marked=True)]
+    return [int(mark) for _, mark in batches.mark(dataset)]
 
 
 @pytest.mark.parametrize("examples", [0, 1, 4, 9])
 def test_mark_marks_the_last_batch(examples):
     dataset = tf.data.Dataset.range(examples).map(lambda i: ({"x": [i]}, i)).batch(4)
-    marked = list(batches.mark(dataset, is_last_marked=True))
+    marked = list(batches.mark(dataset))
     assert [int(n) for (_, labels), _ in marked for n in labels] == list(range(examples))
     expected = [batches.BATCH] * (len(marked) - 1) + [batches.LAST] * bool(examples)
     assert [int(mark) for _, mark in marked] == expected
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        dataset = batches.mark(tf.data.Dataset.range(examples).batch(4), is_last_marked=True)
+        dataset = batches.mark(tf.data.Dataset.range(examples).batch(4))
         _, mark = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
         assert [session.run(mark) for _ in expected] == expected
 
 
 def test_mark_keeps_static_shapes():
     dataset = tf.data.Dataset.range(9).batch(4, drop_remainder=True)
-    for is_last_marked in (False, True):
-        marked = batches.mark(dataset, is_last_marked)
-        assert marked.element_spec[0].shape == [4] and len(list(marked)) == 2
+    marked = batches.mark(dataset)
+    assert marked.element_spec[0].shape == [4] and len(list(marked)) == 2
 
 
 def _three():
@@ -118,14 +117,13 @@ def _shown(value):
 def test_mark_marks_the_last_element_of_any_kind(kind):
     dataset = _ELEMENTS[kind]()
     assert _marks(dataset) == [batches.BATCH, batches.BATCH, batches.LAST]
-    for is_last_marked in (False, True):
-        marked = list(batches.mark(dataset, is_last_marked))
-        assert len(marked) == 3
-        for (batch, _), original in zip(marked, dataset):
-            tf.nest.assert_same_structure(batch, original)
-            for a, b in zip(tf.nest.flatten(batch), tf.nest.flatten(original)):
-                assert _shown(a) == _shown(b)
-            assert int(batches.size(batch)) >= 0
+    marked = list(batches.mark(dataset))
+    assert len(marked) == 3
+    for (batch, _), original in zip(marked, dataset):
+        tf.nest.assert_same_structure(batch, original)
+        for a, b in zip(tf.nest.flatten(batch), tf.nest.flatten(original)):
+            assert _shown(a) == _shown(b)
+        assert int(batches.size(batch)) >= 0
 
 
 @pytest.mark.parametrize("kind", ["without rows", "a scalar first", "unknown rank", "datasets"])
@@ -160,7 +158,7 @@ def test_split_and_mark_ragged_batches():
     assert [row for part, _ in parts for row in part.to_list()] == words.to_list()
     for name, rows in (("pairs", pairs), ("deep", deep)):
         assert [row for _, part in parts for row in part[name].to_list()] == rows.to_list()
-    marked = batches.mark(dataset.take(8).batch(4, drop_remainder=True), is_last_marked=True)
+    marked = batches.mark(dataset.take(8).batch(4, drop_remainder=True))
     assert [int(mark) for _, mark in marked] == [batches.BATCH, batches.LAST]
     [of_words, others], _ = marked.element_spec
     assert of_words.shape == [4, None] and others["pairs"].shape == [4, None, 2]
