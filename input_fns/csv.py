@@ -45,7 +45,7 @@ from input_fns.reading import labels, new_tables, pipeline, table_facts
 from input_fns.reading.bad_line import line_problem
 from input_fns.reading.bad_record import first_failure
 from input_fns.reading.errors import DataFileError, DataParamError
-from input_fns.reading.files import batches, first_problem, Form, matched
+from input_fns.reading.files import batches, first_problem, Form, matched, text_lines
 from input_fns.reading.table import check_whole, header_of, header_problem, Table, table_of
 
 DEFAULT_PARAMS = {
@@ -120,7 +120,7 @@ def _first_problem(files: list[str], name: str, params: Mapping[str, Any]) -> st
         if problem:
             return problem
         check_whole([path])
-        good, failure = first_failure(lambda: _lines(tf.constant(path)).skip(1),
+        good, failure = first_failure(lambda: text_lines(tf.constant(path)).skip(1),
                                       lambda lines: parse(_not_blank(lines)))
         total += good
         if failure is not None:
@@ -151,7 +151,7 @@ def _first_new_problem(params: Mapping[str, Any]) -> str:
                         for path in same.files):
         check_whole([path])
         _, failure = first_failure(
-            lambda: _lines(tf.constant(path)).skip(1),
+            lambda: text_lines(tf.constant(path)).skip(1),
             lambda lines: _parse(_not_blank(lines), table, as_text))
         if failure is not None:
             line = (failure.record or b"").decode("utf-8", "replace")
@@ -178,15 +178,10 @@ def _open(path: tf.Tensor, header: str, every: int, training: bool) -> tf.data.D
         held_out = tf.equal(tf.range(1, tf.size(lines) + 1) % every, 0)
         return _not_blank(lines[~held_out if training else held_out])
 
-    lines = _lines(path)
+    lines = text_lines(path)
     # One call for many lines is 30 times faster than a call for each.
     blocks = lines.skip(1).batch((every or 1) * _LINES_AT_A_TIME).map(chosen)
     return lines.take(1).filter(is_bad_header).concatenate(blocks.unbatch())
-
-
-def _lines(path: tf.Tensor) -> tf.data.Dataset:
-    is_gzip = tf.strings.regex_full_match(path, r".*\.gz")
-    return tf.data.TextLineDataset(path, compression_type=tf.where(is_gzip, "GZIP", ""))
 
 
 def _not_blank(lines: tf.Tensor) -> tf.Tensor:

@@ -18,7 +18,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import classifier, numeric_scale
+from model_fns.training import classifier, head, numeric_scale
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
@@ -62,16 +62,8 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[st
 
 def spec(estimator: tf.estimator.Estimator, features: dict[str, Any], labels: tf.Tensor | None,
          mode: str) -> tf.estimator.EstimatorSpec:
-    """Returns a canned Estimator's EstimatorSpec, with all predictions in the default signature.
-
-    The Estimator's own default signature maps tf.Example protos to scores, which does not work
-    for an export whose inputs are the features themselves.
-    """
-    canned = estimator.model_fn(features, labels, mode, estimator.config)
-    if mode != tf.estimator.ModeKeys.PREDICT:
-        return canned
-    output = tf.estimator.export.PredictOutput(canned.predictions)
-    return canned._replace(export_outputs={**canned.export_outputs, "serving_default": output})
+    """Returns a canned Estimator's EstimatorSpec, with all predictions in the default signature."""
+    return head.with_all_predictions(estimator.model_fn(features, labels, mode, estimator.config))
 
 
 def optimizer(name: str, learning_rate: float) -> Any:

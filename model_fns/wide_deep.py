@@ -17,13 +17,11 @@ from typing import Any
 import tensorflow as tf
 
 from model_fns import canned
-from model_fns.training import classifier, numeric_scale
+from model_fns.training import columns, head
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
-    "categorical_columns": [],  # names, of strings or integers; empty: all strings
-    "numeric_columns": [],  # names; empty: all other numbers
-    "numeric_scale": {},  # mean and deviation of each number: {"age": [38, 13]}; {}: from the data
+    **columns.DEFAULT_PARAMS,
     "buckets": {},  # {"age": [18, 25, 40]}: boundaries, for the wide part
     "crosses": [],  # [["education", "age"]]: categorical columns, and numeric ones with buckets
     "hash_bucket_size": 1000,  # hash buckets of each categorical column and each cross
@@ -36,12 +34,12 @@ DEFAULT_PARAMS = {
 }
 
 
-def model_fn(features: dict[str, tf.Tensor], labels: tf.Tensor | None, mode: str,
+def model_fn(features: dict[str, Any], labels: tf.Tensor | None, mode: str,
              params: dict[str, Any], config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
     """Builds the classifier; its metrics are accuracy and, for two classes, auc and others.
 
     Args:
-      features: A dict of [batch] tensors: strings and numbers.
+      features: A dict of tensors, see `model_fns.training.columns`.
       labels: int64 [batch], classes from 0; None in mode "infer".
       mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS.
@@ -50,9 +48,10 @@ def model_fn(features: dict[str, tf.Tensor], labels: tf.Tensor | None, mode: str
     Raises:
       ParamError: A column is not a feature, or a cross is impossible.
     """
+    features = columns.dense_or_sparse(features)
     categorical, numeric = _names(features, params)
     estimator = tf.estimator.DNNLinearCombinedClassifier(
-        config=config, n_classes=_num_classes(params),
+        config=config, n_classes=head.num_classes(params),
         linear_feature_columns=_wide(features, categorical, params),
         linear_optimizer=canned.optimizer("Ftrl", params["linear_learning_rate"]),
         dnn_feature_columns=_deep(features, categorical, numeric, params),
@@ -61,28 +60,15 @@ def model_fn(features: dict[str, tf.Tensor], labels: tf.Tensor | None, mode: str
     return canned.spec(estimator, features, labels, mode)
 
 
-def _num_classes(params: dict[str, Any]) -> int:
-    return classifier.num_classes(params) if params["num_classes"] else 2
-
-
-def _names(features: dict[str, tf.Tensor],
-           params: dict[str, Any]) -> tuple[list[str], list[str]]:
+def _names(features: dict[str, Any], params: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Returns the categorical and the numeric columns' names."""
-    strings = sorted(name for name, value in features.items() if value.dtype == tf.string)
-    categorical = params["categorical_columns"] or strings
-    numeric = params["numeric_columns"] or sorted(features.keys() - {*strings, *categorical})
     crossed = [name for cross in params["crosses"] for name in cross]
-    for field, names in (("categorical_columns", categorical), ("numeric_columns", numeric),
-                         ("buckets", params["buckets"]), ("crosses", crossed)):
-        unknown = sorted(set(names) - features.keys())
-        if unknown:
-            raise ParamError(f"{field} names {', '.join(unknown)}; expected some of"
-                             f" {', '.join(sorted(features))}.")
-    numeric_scale.check(params["numeric_scale"], features)
-    return categorical, numeric
+    for field, used in (("buckets", params["buckets"]), ("crosses", crossed)):
+        columns.check_names(field, used, features)
+    return columns.names(features, params)
 
 
-def _wide(features: dict[str, tf.Tensor], categorical: list[str],
+def _wide(features: dict[str, Any], categorical: list[str],
           params: dict[str, Any]) -> list[Any]:
     column = tf.feature_column
     buckets = {name: column.bucketized_column(column.numeric_column(name), boundaries)
@@ -95,18 +81,11 @@ def _wide(features: dict[str, tf.Tensor], categorical: list[str],
     size = params["hash_bucket_size"]
     crosses = [column.crossed_column([buckets.get(name, name) for name in cross], size)
                for cross in params["crosses"]]
-    return [*_hashed(features, categorical, size), *buckets.values(), *crosses]
+    return [*columns.hashed(features, categorical, params), *buckets.values(), *crosses]
 
 
-def _deep(features: dict[str, tf.Tensor], categorical: list[str], numeric: list[str],
+def _deep(features: dict[str, Any], categorical: list[str], numeric: list[str],
           params: dict[str, Any]) -> list[Any]:
-    hashed = _hashed(features, categorical, params["hash_bucket_size"])
     embedded = [tf.feature_column.embedding_column(each, params["embedding_size"])
-                for each in hashed]
-    return [*embedded, *(numeric_scale.column(name, params["numeric_scale"]) for name in numeric)]
-
-
-def _hashed(features: dict[str, tf.Tensor], names: list[str], size: int) -> list[Any]:
-    return [tf.feature_column.categorical_column_with_hash_bucket(
-        name, size, tf.string if features[name].dtype == tf.string else tf.int64)
-            for name in names]
+                for each in columns.hashed(features, categorical, params)]
+    return [*embedded, *columns.numbers(features, numeric, params)]

@@ -54,6 +54,12 @@ def matched(param: str, patterns: str) -> list[str]:
     return list(dict.fromkeys(files))
 
 
+def text_lines(path: tf.Tensor) -> tf.data.Dataset:
+    """Returns the lines of a file, string scalars; a file whose name ends in `.gz` is gzipped."""
+    is_gzip = tf.strings.regex_full_match(path, r".*\.gz")
+    return tf.data.TextLineDataset(path, compression_type=tf.where(is_gzip, "GZIP", ""))
+
+
 class Form(NamedTuple):
     """How records are stored and decoded.
 

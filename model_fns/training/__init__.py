@@ -13,7 +13,11 @@
   averages    moving averages of the variables, for evaluation and export
   update      from a loss to the EstimatorSpec of mode "train"
   classifier  from logits to the EstimatorSpec of any mode
+  head        the same, for classes and numbers, with the metrics of canned Estimators
+  columns     feature columns of any mixture of categories and numbers
+  fields      their embeddings and scaled numbers
   one_layer   a network of one hidden layer
+  tower       hidden layers with dropout
   errors      the error for wrong params
 
 A module's DEFAULT_PARAMS are the params that it reads, with their defaults and units.

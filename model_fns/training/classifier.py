@@ -108,9 +108,14 @@ def _of_batch(mean: tf.Tensor, labels: tf.Tensor, params: dict[str, Any]) -> tf.
     return mean * tf.cast(tf.size(labels) * replicas, mean.dtype)
 
 
-def weight_penalty(decay: float) -> tf.Tensor:
-    """Returns `decay` times half the sum of squares of all kernels, without biases: float32 []."""
+def weight_penalty(decay: float, scope: str = "") -> tf.Tensor:
+    """Returns `decay` times half the sum of squares of all kernels, without biases: float32 [].
+
+    Args:
+      decay: 0 or more.
+      scope: Begin of the kernels' names.
+    """
     if not decay:
         return tf.constant(0.0)
-    kernels = [v for v in tf.compat.v1.trainable_variables() if v.shape.rank > 1]
+    kernels = [v for v in tf.compat.v1.trainable_variables(scope) if v.shape.rank > 1]
     return decay * tf.add_n([tf.nn.l2_loss(tf.cast(v, tf.float32)) for v in kernels])
