@@ -173,7 +173,7 @@ def test_wide_deep_learns_from_lists():
             **wide_deep.DEFAULT_PARAMS, **_IDS}, config)
         names = [v.op.name for v in tf.compat.v1.trainable_variables()]
     assert spec.train_op is not None
-    assert len([name for name in names if "seen" in name]) == 2  # Of the wide and the deep part.
+    assert len([name for name in names if "seen" in name]) == 2
 
 
 @pytest.mark.parametrize("module, params, message", [
