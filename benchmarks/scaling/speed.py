@@ -9,30 +9,27 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import pathlib
 import re
 import signal
-import sys
 import time
 from typing import Callable, Iterator
 
 import numpy as np
 
+from benchmarks import followed_tasks
 from benchmarks.scaling import pinned_job
 from benchmarks.scaling.pinned_job import Job
 from tests.support import jobs
 
-_LINE = re.compile(r"  step (\d+)\S*  loss .*  (\S+) steps/s")
+_LINE = re.compile(r"  step (?P<step>\d+)\S*  loss (?P<loss>\S+) .* (?P<speed>\S+) steps/s")
 # The first line includes the start, the second the other trainers' starts; and a paused job first
 # makes single steps, to find how many fit into a session run.
 _WARM_UP_LINES = 2
 _WARM_UP_SECS = 1.0
 _SKIPPED_STEPS = 50
 _START_SECS = 240
-_POLL_SECS = 0.02
 # A paused task must not count as lost.
 _PATIENCE = ("--peer_timeout_secs=100000", "--stall_timeout_secs=100000")
-_TICKS_PER_SEC = os.sysconf("SC_CLK_TCK")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,52 +48,6 @@ class Speed:
     foreign_cores: float
 
 
-class _Follower:
-    """A reader of a growing log, with the time of each step."""
-
-    def __init__(self, task: jobs.Task):
-        self.task = task
-        self.at_secs: list[float] = []
-        self.steps: list[int] = []
-        self._file = task.log_path.open(encoding="utf-8", errors="replace")
-        self._rest = ""
-
-    def read(self) -> None:
-        """Reads the new part of the log.
-
-        Raises:
-          SystemExit: The task has ended.
-        """
-        *lines, self._rest = (self._rest + self._file.read()).split("\n")
-        for line in lines:
-            found = _LINE.search(line)
-            if found:
-                self.at_secs.append(time.monotonic())
-                self.steps.append(int(found[1]))
-        if self.task.code is not None:
-            sys.exit(f"{self.task.name} ended before it was measured:\n{self.task.log[-4000:]}")
-
-    def close(self) -> None:
-        """Closes the log."""
-        self._file.close()
-
-    def cpu_secs(self) -> float:
-        """Returns the CPU seconds of the process so far."""
-        text = pathlib.Path(f"/proc/{self.task.process.pid}/stat").read_text()
-        user, system = text.rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / _TICKS_PER_SEC
-
-
-class _Clock:
-    """The time and all CPU times at one moment."""
-
-    def __init__(self, followers: list[_Follower]):
-        self.at_secs = time.monotonic()
-        self.cpu_secs = [each.cpu_secs() for each in followers]
-        user, nice, system, _, _, *interrupts = pathlib.Path("/proc/stat").read_text().split()[1:9]
-        self.machine_secs = sum(map(int, (user, nice, system, *interrupts))) / _TICKS_PER_SEC
-
-
 class WarmJob:
     """A job that is paused except while it is measured."""
 
@@ -106,7 +57,7 @@ class WarmJob:
         Raises:
           SystemExit: with the log of a process that ended or never began.
         """
-        self._followers = [_Follower(task) for task in tasks]
+        self._followers = [followed_tasks.Follower(task, _LINE) for task in tasks]
         self._trainers = [each for each in self._followers if not each.task.name.startswith("ps")]
         self._counted = self._trainers if job.mode == "independent" else self._trainers[:1]
         self._read_until(lambda: all(len(each.steps) >= _WARM_UP_LINES for each in self._trainers))
@@ -124,9 +75,9 @@ class WarmJob:
         self._read_until(lambda: time.monotonic() >= warm_secs and all(
             len(each.steps) >= before + _WARM_UP_LINES
             for each, before in zip(self._counted, known)))
-        start = _Clock(self._followers)
+        start = followed_tasks.Clock(self._followers)
         self._read_until(lambda: time.monotonic() >= start.at_secs + secs)
-        end = _Clock(self._followers)
+        end = followed_tasks.Clock(self._followers)
         # The window's end must lie between two lines.
         self._read_until(lambda: all(each.at_secs[-1] >= end.at_secs for each in self._counted))
         self._signal(signal.SIGSTOP)
@@ -137,7 +88,7 @@ class WarmJob:
         for each in self._followers:
             each.close()
 
-    def _speed(self, start: _Clock, end: _Clock) -> Speed:
+    def _speed(self, start: followed_tasks.Clock, end: followed_tasks.Clock) -> Speed:
         """Returns the speed between two readings."""
         secs = end.at_secs - start.at_secs
         steps = sum(
@@ -147,19 +98,11 @@ class WarmJob:
         by_role: dict[str, list[float]] = {}
         for each, cpu_secs in zip(self._followers, used):
             by_role.setdefault(each.task.name.split(":")[0], []).append(cpu_secs / steps)
-        foreign = (end.machine_secs - start.machine_secs - sum(used)) / secs
         return Speed(steps / secs, {role: float(np.mean(each)) for role, each in by_role.items()},
-                     foreign)
+                     start.foreign_cores(end))
 
     def _read_until(self, is_done: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + _START_SECS
-        while not is_done():
-            if time.monotonic() > deadline:
-                sys.exit("\n".join(f"{each.task.name} is too slow:\n{each.task.log[-4000:]}"
-                                   for each in self._followers))
-            for each in self._followers:
-                each.read()
-            time.sleep(_POLL_SECS)
+        followed_tasks.read_until(self._followers, is_done, _START_SECS)
 
     def _signal(self, number: int) -> None:
         for each in self._followers:
@@ -191,5 +134,5 @@ def step_secs(task: jobs.Task, secs: float) -> list[float]:
     """
     jobs.wait_for(lambda: len(task.losses) > _SKIPPED_STEPS, _START_SECS)
     time.sleep(secs)
-    speeds = [float(speed) for _, speed in _LINE.findall(task.log)]
+    speeds = [float(found["speed"]) for found in _LINE.finditer(task.log)]
     return [1.0 / speed for speed in speeds[_SKIPPED_STEPS:]]

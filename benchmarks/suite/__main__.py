@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-import benchmarks
 from benchmarks import fashion_mnist, machine
 from benchmarks.suite import environments, peer_runs, table
 
@@ -77,10 +76,7 @@ def _make_data(idx: str, work: pathlib.Path, python: pathlib.Path) -> None:
 
 def _origin(pythons: dict[str, pathlib.Path]) -> dict[str, Any]:
     """Returns the conditions of the measurements."""
-    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--tags"],
-                            cwd=benchmarks.REPO, capture_output=True, text=True,
-                            check=False).stdout.strip()
-    return {"date": datetime.date.today().isoformat(), "commit": commit or "of no commit",
+    return {"date": datetime.date.today().isoformat(), "commit": machine.commit(),
             "machine": machine.cpu_name(), "cores": len(os.sched_getaffinity(0)),
             "versions": {kind: environments.versions(python)
                          for kind, python in pythons.items() if kind != "plot"}}

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from benchmarks.sparse import rows
 from benchmarks.suite import peer_runs
 from tests.support import jobs
 
@@ -18,6 +19,7 @@ MODULES = sorted([*FOLDER.rglob("*.py"), *(jobs.REPO / "tests" / "benchmarks").g
 TEXTS = sorted([jobs.REPO / "README.md", *(jobs.REPO / "docs").glob("*.md"),
                 *FOLDER.rglob("*.py"), FOLDER / "README.md"])
 PEERS = FOLDER / "suite" / "peers"
+SPARSE_PEERS = FOLDER / "sparse" / "peers"
 # The packages that an environment has, beside the standard library.
 INSTALLED = {"keras3": {"tensorflow", "numpy"}, "torch": {"torch", "lightning", "numpy"},
              "plot": {"matplotlib"}}
@@ -72,7 +74,7 @@ def test_every_program_is_in_the_table_of_the_benchmarks():
                         re.M)
     programs = {".".join(path.relative_to(jobs.REPO).with_suffix("").parts)
                 for path in FOLDER.rglob("*.py")
-                if PEERS not in path.parents and "argparse" in _imports(path)}
+                if not {PEERS, SPARSE_PEERS} & {*path.parents} and "argparse" in _imports(path)}
     parts = {"benchmarks.scaling.disk_costs"}  # benchmarks.scaling runs it.
     assert sorted(listed) == sorted(name.removesuffix(".__main__") for name in programs - parts)
 
@@ -80,6 +82,8 @@ def test_every_program_is_in_the_table_of_the_benchmarks():
 @pytest.mark.parametrize("kind,path", [
     ("plot", FOLDER / "suite" / "drawing.py"),
     *sorted({(peer.environment, PEERS / f"{peer.module}.py") for peer in peer_runs.PEERS.values()
-             if peer.environment in INSTALLED})], ids=str)
+             if peer.environment in INSTALLED}),
+    *sorted({("torch", SPARSE_PEERS / f"{row.module}.py") for row in rows.ROWS.values()
+             if row.is_torch})], ids=str)
 def test_peers_import_nothing_of_this_project(kind, path):
     assert _reached(path, set()) - sys.stdlib_module_names <= INSTALLED[kind]

@@ -1,0 +1,1 @@
+"""A wide and deep model of many tables of rows, on parameter servers and in one process."""
