@@ -41,15 +41,22 @@ def main() -> None:
     """Measures, and prints the tables."""
     options = _options()
     path = options.work / "sparse.json"
-    results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"runs": []}
     if not options.markdown:
-        options.work.mkdir(parents=True, exist_ok=True)
-        results.update(_origin(options.work, options.rows))
-        for todo, ps in _cases(options):
-            for run in _runs(options, todo, ps, results["runs"]):
-                results["runs"].append(run)
-                path.write_text(scaling_table.as_json(results))
-    print(table.text(results), flush=True)
+        _measure(options, path)
+    elif not path.exists():
+        sys.exit(f"there is no {path}; measure first, without --markdown")
+    print(table.text(json.loads(path.read_text())), flush=True)
+
+
+def _measure(options: argparse.Namespace, path: pathlib.Path) -> None:
+    """Measures all cases; the file has each run as soon as it is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"runs": []}
+    results.update(_origin(options.work, options.rows))
+    for todo, ps in _cases(options):
+        for run in _runs(options, todo, ps, results["runs"]):
+            results["runs"].append(run)
+            path.write_text(scaling_table.as_json(results))
 
 
 def _options() -> argparse.Namespace:

@@ -151,7 +151,7 @@ def _start(folder: pathlib.Path, command: list[str], hosts: dict[str, list[str]]
     with log_path.open("wb") as log:
         process = subprocess.Popen(
             command, stdout=log, stderr=log, start_new_session=True, env=jobs.environment(
-                TF_CONFIG=json.dumps(tf_config) if hosts else "", TF_CPP_MIN_LOG_LEVEL="3",
+                TF_CONFIG=json.dumps(tf_config if hosts else {}), TF_CPP_MIN_LOG_LEVEL="3",
                 TF_USE_LEGACY_KERAS="1", PYTHONUNBUFFERED="1", TMPDIR=str(folder)))
     return jobs.Task(f"{role}:{index}", process, log_path)
 
