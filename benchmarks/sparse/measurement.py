@@ -46,7 +46,7 @@ class Window:
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """What was measured in one run; a step is one batch of one trainer.
+    """The figures of one run; a step is one batch of one trainer.
 
     Attributes:
       steps_per_sec: Global steps a second.

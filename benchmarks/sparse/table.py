@@ -34,19 +34,19 @@ def _speeds(case: tuple[int, ...], runs: dict[str, list[Run]]) -> Iterator[str]:
     yield (f"| {_title(case)} | steps/s | examples/s | compared with plain | CPU ms a step |"
            " compared with plain | loss |")
     yield "|---|---|---|---|---|---|---|"
-    notes = []
+    sentences = []
     for row, own in runs.items():
-        note = _disagreement(row, runs)
-        notes += [note] * bool(note)
-        mark = r" \*" * bool(note)
+        sentence = _disagreement(row, runs)
+        sentences += [sentence] * bool(sentence)
+        mark = r" \*" * bool(sentence)
         yield (f"| {_label(row, case)}{mark}"
                f" | {_middle(own, lambda run: run['steps_per_sec']):.1f}"
                f" | {_middle(own, lambda run: run['examples_per_sec']):,.0f}"
                f" | {_ratio(row, runs, lambda run: run['steps_per_sec'])}"
                f" | {_middle(own, _cpu_ms):.1f} | {_ratio(row, runs, _cpu_ms)}"
                f" | {_middle(own, lambda run: run['loss']):.4f} |")
-    for note in notes:
-        yield from ("", note)
+    for sentence in sentences:
+        yield from ("", sentence)
 
 
 def _tasks(case: tuple[int, ...], runs: dict[str, list[Run]]) -> Iterator[str]:
@@ -112,12 +112,13 @@ def _disagreement(row: str, runs: dict[str, list[Run]]) -> str:
 
 def _origin(results: dict[str, Any], cases: Any) -> Iterator[str]:
     counts = sorted({len(own) for runs in cases for own in runs.values()})
+    repeats = "1 repetition" if counts == [1] else f"{'-'.join(map(str, counts))} repetitions"
     commits = dict.fromkeys(run["commit"] for run in results["runs"])
     flags = dict.fromkeys(" ".join(run["flags"]) for run in results["runs"] if run["flags"])
     versions = (f"{name} {version}" for name, version in results["versions"].items())
     yield (f"{results['date']}, estimator_trainer {', '.join(commits)}, {results['machine']};"
-           f" {', '.join(versions)}. Medians of {'-'.join(map(str, counts))} repetitions in turn,"
-           " with the lowest and the highest ratio in brackets. Losses are within"
-           f" {LOSS_TOLERANCE:.0%} of the plain Estimator's, or marked.")
+           f" {', '.join(versions)}. Medians of {repeats} in turn, with the lowest and the highest"
+           f" ratio in brackets. Losses are within {LOSS_TOLERANCE:.0%} of the plain Estimator's,"
+           " or marked.")
     if flags:
         yield f"This project's flags: {'; '.join(flags)}."
