@@ -63,6 +63,7 @@ def _train_in_a_loop(steps_per_loop: int, estimator: tf.estimator.Estimator,
     try:
         loop_unsupported.check_process()
         with (training_patches.initializing_outside(),
+              training_patches.making_tables_with(loop.make_outside),
               training_patches.seeding_as(loop.graph_around)):
             return train(functools.partial(input_fn, is_held=True), *args, **kwargs)
     except loop_unsupported.LoopUnsupported as found:

@@ -109,8 +109,7 @@ class _Adapted:
             known = loop_unsupported.things()
             spec, made = self._step(batch, call)
             loop_unsupported.check(spec, known)
-            is_requested = self._config.steps_per_loop > 0
-            reasons.append(loop_unsupported.of_one_trainer(spec, is_requested))
+            reasons.append(loop_unsupported.of_one_trainer(spec))
             return made
 
         def settle(found: loop_unsupported.LoopUnsupported | None) -> None:

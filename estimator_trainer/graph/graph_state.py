@@ -125,6 +125,7 @@ LOSS_SCALE = Collection[int]("loss_scale", "1, if the loss is to be scaled",
 LOSS_SCALED = Collection[int]("loss_scaled", "1, if the loss is scaled",
                               writers=("model_fn",), readers=("training.train_op",))
 RUNS_PER_STEP = Collection[int](
-    "runs_per_step", "session runs of a global step; 1 if there is no entry",
-    writers=("model_fn",), readers=("training.end_of_training",))
+    "runs_per_step", "batches of a global step; 1 if there is no entry",
+    writers=("model_fn", "training.loop"),
+    readers=("training.end_of_training", "training.loop"))
 CONTRACT = (SYNC_REPLICAS, SYNC_OPTIMIZER, LOSS_SCALE, LOSS_SCALED, RUNS_PER_STEP)

@@ -1,7 +1,7 @@
 """The operations of a graph, in their order, and the names of its variables."""
 
 import re
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Sequence
 
 import tensorflow as tf
 
@@ -33,6 +33,59 @@ def reached(ends: Iterable[tf.Operation],
             found.add(each)
             open_ends += following(each)
     return found
+
+
+def is_movable(operation: tf.Operation) -> bool:
+    """Returns whether a copy of the operation gives the same values wherever it runs.
+
+    The values of a variable that is read without an order may be those before or after an update.
+    """
+    is_pure = not operation.op_def.is_stateful or operation.type == "ReadVariableOp"
+    return (is_pure and operation.type != "Placeholder" and not operation.control_inputs and
+            not any(value.HasField("func") for value in operation.node_def.attr.values()))
+
+
+def movable_before(ends: Iterable[tf.Operation],
+                   kept: Iterable[tf.Operation]) -> set[tf.Operation]:
+    """Returns the movable operations of a graph that only `ends`, and they themselves, depend on.
+
+    `kept` are operations that others need too.
+    """
+    wanted, found = set(ends), set[tf.Operation]()
+    if not wanted:
+        return found
+    operations = next(iter(wanted)).graph.get_operations()
+    needed = {each for operation in operations for each in operation.control_inputs} | set(kept)
+    for operation in reversed(operations):
+        users = {user for tensor in operation.outputs for user in tensor.consumers()}
+        is_unshared = operation in wanted or bool(users) and users <= found
+        if is_unshared and operation not in needed and is_movable(operation):
+            found.add(operation)
+    return found
+
+
+def copies(tensors: Sequence[tf.Tensor], operations: set[tf.Operation]) -> list[tf.Tensor]:
+    """Copies operations of another graph into the current one; returns its tensors.
+
+    Tensors of other operations are passed as they are, which a function's graph can take.
+    """
+    made: dict[tf.Operation, list[tf.Tensor]] = {}
+
+    def copied(tensor: tf.Tensor) -> tf.Tensor:
+        return made[tensor.op][tensor.value_index] if tensor.op in made else tensor
+
+    graph = tf.compat.v1.get_default_graph()
+    source = next(iter(operations)).graph.get_operations() if operations else ()
+    for each in source:
+        if each in operations:
+            attributes = {name: value for name, value in each.node_def.attr.items()
+                          if not name.startswith("_")}
+            with tf.device(each.device):
+                made[each] = graph.create_op(
+                    each.type, [copied(tensor) for tensor in each.inputs],
+                    [tensor.dtype for tensor in each.outputs], attrs=attributes,
+                    name=each.name.rpartition("/")[2], op_def=each.op_def).outputs
+    return [copied(tensor) for tensor in tensors]
 
 
 def outside(graph: tf.Graph) -> dict[tf.Operation, tf.Operation]:

@@ -92,6 +92,28 @@ def initializing_outside() -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def making_tables_with(make: Callable[..., None]) -> Iterator[None]:
+    """Makes lookup tables and their initializers by `make`, within a `with` statement.
+
+    A table's initializer is made in the current graph, but no session reaches those of a loop's
+    body. `make` takes a constructor, and its arguments.
+    """
+    def made(kind: type) -> Callable[..., None]:
+        own = vars(kind)["__init__"]
+
+        @functools.wraps(own)
+        def construct(self: Any, *args: Any, **kwargs: Any) -> None:
+            make(functools.partial(own, self), *args, **kwargs)
+
+        return construct
+
+    kinds = (tf.lookup.KeyValueTensorInitializer, tf.lookup.TextFileInitializer,
+             tf.lookup.StaticHashTable)
+    with replacement.attributes([(kind, "__init__", made(kind)) for kind in kinds]):
+        yield
+
+
 def convert_gradients(strategy: tf.distribute.Strategy, sent: Callable[[Values], Values],
                       received: Callable[[Values, Values], Values]) -> None:
     """Makes a strategy convert what an all-reduce sends.

@@ -3,13 +3,13 @@
 A session run costs tens of microseconds to milliseconds besides its step, and more in a cluster.
 """
 
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Iterable, NamedTuple
 import weakref
 
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.graph import graph_names, graph_state
+from estimator_trainer.graph import graph_names, graph_state, operations
 from estimator_trainer.input import batches, prefetch
 from estimator_trainer.patches import private_api
 from estimator_trainer.training import loop_unsupported, stop_consensus
@@ -81,6 +81,32 @@ def graph_around(graph: tf.Graph) -> tf.Graph:
     return _AROUND.get(graph, graph)
 
 
+def make_outside(make: Callable[..., None], *args: Any, **kwargs: Any) -> None:
+    """Calls `make` in the graph around a loop if the current graph is the loop's body.
+
+    Arguments that are tensors of the body are made again outside.
+
+    Raises:
+      LoopUnsupported: if such a tensor depends on a batch, on a state or on the order of steps.
+    """
+    body = tf.compat.v1.get_default_graph()
+    around = graph_around(body)
+    if around is body:
+        make(*args, **kwargs)
+        return
+    inside = [each for each in (*args, *kwargs.values()) if isinstance(each, tf.Tensor)
+              and each.graph is body]
+    scope = body.get_name_scope()
+    with around.as_default(), tf.control_dependencies(None), tf.name_scope(scope and f"{scope}/"):
+        needed = operations.reached([each.op for each in inside], operations.before)
+        if not all(operations.is_movable(each) for each in needed):
+            raise loop_unsupported.LoopUnsupported(
+                "it makes a lookup table of what a step computes, in each step")
+        moved = {id(old): new for old, new in zip(inside, operations.copies(inside, needed))}
+        make(*(moved.get(id(each), each) for each in args),
+             **{name: moved.get(id(each), each) for name, each in kwargs.items()})
+
+
 def build(step: Callable[[Any], Step], max_steps: int | None, num_trainers: int,
           stop_vote: tf.Tensor | None,
           settle: Callable[[loop_unsupported.LoopUnsupported | None], None]) -> Step:
@@ -103,7 +129,7 @@ def build(step: Callable[[Any], Step], max_steps: int | None, num_trainers: int,
         # Each trainer chooses by its own clock, and all must make the same number of steps.
         agreed = (steps,) if stop_vote is None else stop_consensus.agree(
             steps, not batches.is_endless(dataset), stop_vote, num_trainers)
-    loop = _Loop(step, max_steps)
+    loop = _Loop(step, max_steps, is_alone=num_trainers == 1 or stop_vote is not None)
 
     def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
         graph_state.STEPS.add(steps)
@@ -130,9 +156,11 @@ def build(step: Callable[[Any], Step], max_steps: int | None, num_trainers: int,
 class _Loop:
     """The loop of one process; each replica has an object, and the first replica's is built."""
 
-    def __init__(self, step: Callable[[Any], Step], max_steps: int | None):
+    def __init__(self, step: Callable[[Any], Step], max_steps: int | None, is_alone: bool):
+        """Makes the loop; `is_alone`: no other loop moves the same global step."""
         # Without a loop no model_fn is converted by autograph.
         self._step, self._max_steps = batches.as_it_is(step), max_steps
+        self._is_alone = is_alone
         self.scaffold: tf.compat.v1.train.Scaffold | None = None
         self._is_loss_scaled = False
         self._summary_name: graph_names.SummaryName | None = None
@@ -202,19 +230,37 @@ class _Loop:
             loop_vars, tf.logical_and(state.count + 1 < self._steps, tf.logical_not(is_last)), done)
         loss = tf.add_n([tf.cast(loss, tf.float32) for loss in losses]) / len(losses)
         graph = tf.compat.v1.get_default_graph()
-        own = [summary for summary in tf.compat.v1.get_collection(
-            tf.compat.v1.GraphKeys.SUMMARIES) if summary.graph is graph]
-        summary = tf.compat.v1.summary.merge(own) if own else tf.constant(b"")
-        self._summary_name = graph_names.SummaryName.beside(own)
         # The next step must begin later.
         with tf.control_dependencies([global_step]):
-            return _State(
+            made = _State(
                 state.count + 1, global_step, tf.logical_or(is_last, has_ended),
                 tf.identity(counts),
                 # A NaN of any step ends training, and the session sees the last step's loss.
                 tf.where(tf.math.is_nan(state.loss), state.loss, loss),
                 state.examples + tf.add_n(examples),
-                state.waited_secs + waited_secs + late_secs, summary), following
+                state.waited_secs + waited_secs + late_secs, state.summary)
+        own = [summary for summary in tf.compat.v1.get_collection(
+            tf.compat.v1.GraphKeys.SUMMARIES) if summary.graph is graph]
+        self._summary_name = graph_names.SummaryName.beside(own)
+        kept = (*train_ops, *losses, *lasts, *missing, *examples)
+        return made._replace(summary=self._summary(state, made, own, kept)), following
+
+    def _summary(self, state: _State, made: _State, own: list[tf.Tensor],
+                 kept: Iterable[Any]) -> tf.Tensor:
+        """Returns the summaries of a session run's last step, where alone they may be due.
+
+        `kept` is what else the step computes. All that only summaries need is inside the condition.
+        """
+        if not own:
+            return state.summary
+        # A lone trainer ends a session run where a summary is due, and so knows this from the
+        # beginning. Variables then are read early, as in a single step.
+        is_wanted = (state.count + 1 >= self._steps if self._is_alone else
+                     tf.logical_not(self._goes_on(made, ())))
+        moved = operations.movable_before(
+            [each.op for each in own], [getattr(each, "op", each) for each in kept])
+        return tf.cond(is_wanted, lambda: tf.compat.v1.summary.merge(
+            operations.copies(own, moved)), lambda: state.summary)
 
     def _made_in_replicas(self, batch: Any) -> list[tuple[Any, ...]]:
         """Returns the fields of a `Step` that the loop needs, each a list over the replicas."""
@@ -222,6 +268,9 @@ class _Loop:
         with graph_names.shared(self._taken_names, self._graph):
             made = self._strategy.extended.call_for_each_replica(self._step, args=(batch,))
         self._is_loss_scaled = private_api.is_loss_scaled(tf.compat.v1.get_default_graph())
+        runs_per_step = graph_state.RUNS_PER_STEP.all()
+        with self._graph.as_default():
+            graph_state.RUNS_PER_STEP.put(*runs_per_step)
         if self.scaffold is None:
             # Loop variables are tensors.
             scaffold = self._strategy.experimental_local_results(made.scaffold)[0]

@@ -12,7 +12,6 @@ from estimator_trainer import errors
 from estimator_trainer.graph import operations
 from estimator_trainer.patches import private_api
 
-_LARGE_SUMMARIES = {"HistogramSummary", "ImageSummary", "AudioSummary"}
 _CHECKPOINT_OPS = {"SaveV2", "RestoreV2"}
 _REFERENCE_OPS = {"Variable", "VariableV2"}
 # Operations that change something outside the loop, or keep their state between steps in a loop as
@@ -76,17 +75,13 @@ def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
             " what is due at a step")
 
 
-def of_one_trainer(spec: tf.estimator.EstimatorSpec, is_requested: bool) -> str:
+def of_one_trainer(spec: tf.estimator.EstimatorSpec) -> str:
     """Returns the reason against a loop that could be built for the current graph's step; or "".
 
-    A single trainer of an all-reduce may have such a reason. `is_requested`: the user wants a loop.
+    A single trainer of an all-reduce may have such a reason.
     """
     if spec.training_hooks or spec.training_chief_hooks:
         return "its EstimatorSpec has training hooks, which are called once a session run"
-    kinds = {op.type for op in tf.compat.v1.get_default_graph().get_operations()}
-    large = kinds & _LARGE_SUMMARIES
-    if large and not is_requested:
-        return f"it has summaries ({', '.join(sorted(large))}) that each step would compute"
     return ""
 
 
@@ -115,9 +110,10 @@ def explain(error: Exception) -> LoopUnsupported:
 
 
 def things() -> dict[str, int]:
-    """Returns the number of each kind of things that cannot be made in a loop."""
-    keys = tf.compat.v1.GraphKeys
-    return {name: len(tf.compat.v1.get_collection(name)) for name in (
+    """Returns the number of each kind of things that cannot be made in the current graph's loop."""
+    keys, graph = tf.compat.v1.GraphKeys, tf.compat.v1.get_default_graph()
+    return {name: sum(getattr(each, "graph", graph) is graph
+                      for each in tf.compat.v1.get_collection(name)) for name in (
         keys.TABLE_INITIALIZERS, keys.QUEUE_RUNNERS, keys.INIT_OP, keys.LOCAL_INIT_OP,
         keys.READY_OP)}
 

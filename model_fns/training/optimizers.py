@@ -6,6 +6,7 @@ an optimizer too: it computes gradients like the optimizer inside, and applies t
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, Sequence, TypeAlias
 
 import tensorflow as tf
@@ -156,8 +157,9 @@ class Accumulating(_Wrapper):
     def apply_gradients(self, grads_and_vars: _GradsAndVars, global_step: tf.Variable = None,
                         name: str | None = None) -> tf.Operation:
         pairs = [(grad, var) for grad, var in grads_and_vars if grad is not None]
-        runs = _local(tf.zeros([], tf.int64), "runs")
-        totals = [_local(tf.zeros(var.shape, var.dtype), "accumulated") for _, var in pairs]
+        runs = _local(lambda: tf.zeros([], tf.int64), "runs")
+        totals = [_local(functools.partial(tf.zeros, var.shape, var.dtype), "accumulated")
+                  for _, var in pairs]
         added = [total.assign_add(tf.convert_to_tensor(grad))
                  for total, (grad, _) in zip(totals, pairs)]
         with tf.control_dependencies([*added, runs.assign_add(1)]):
@@ -190,10 +192,10 @@ def _in_each_replica(strategy: tf.distribute.Strategy, function: Callable[..., t
     return strategy.group(strategy.extended.call_for_each_replica(function, args=args))
 
 
-def _local(value: tf.Tensor, name: str) -> tf.Variable:
+def _local(value: Callable[[], tf.Tensor], name: str) -> tf.Variable:
     """Makes a variable for this replica alone, on a worker's device even if variables are on ps.
     """
-    with tf.compat.v1.colocate_with(tf.no_op()):
+    with tf.device(tf.no_op().device or None):
         return tf.compat.v1.Variable(
             value, name=name, trainable=False, use_resource=True,
             collections=[tf.compat.v1.GraphKeys.LOCAL_VARIABLES],
