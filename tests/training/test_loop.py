@@ -219,7 +219,7 @@ def test_loop_unsupported_starts_the_same_model_by_the_same_seed(tmp_path, data_
     (tmp_path / "hooked.py").write_text(textwrap.dedent("""
         import tensorflow as tf
         from model_fns import mlp
-        DEFAULT_PARAMS = mlp.DEFAULT_PARAMS
+        DEFAULT_PARAMS = {**mlp.DEFAULT_PARAMS}
         def model_fn(features, labels, mode, params):
             spec = mlp.model_fn(features, labels, mode, params)
             return spec._replace(training_hooks=[tf.estimator.SessionRunHook()])
