@@ -16,6 +16,7 @@ from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
+from estimator_trainer.graph import table_ids
 from estimator_trainer.record import run_record
 from estimator_trainer.record.runs import EarlierRun
 from estimator_trainer.roles.task_run import FollowerRun
@@ -111,6 +112,10 @@ def explained(error: Exception, plan: Plan) -> Exception:
     damage = checkpoint_choice.damage(error, model_dir)
     if damage:
         return errors.TrainerError(damage)
+    wrong_id = table_ids.problem(error)
+    if wrong_id:
+        return errors.TrainerError(
+            f"{wrong_id} The last checkpoint is that of step {step}.")
     problem = loaded_plugins.data_problem(plan) if isinstance(error, _DATA_FAILED) else ""
     if problem:
         return errors.TrainerError(

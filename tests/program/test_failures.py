@@ -135,3 +135,13 @@ def test_a_second_evaluation_of_a_step_adds_no_point(tmp_path):
     assert steps() == [5]
     estimator_trainer.evaluate(tmp_path / "model", checkpoint="step=0")
     assert sorted(steps()) == [0, 5]
+
+
+@pytest.mark.parametrize("mode", ["train", "eval"])
+def test_an_id_that_is_not_in_its_table_names_the_table(mode, tmp_path):
+    with pytest.raises(errors.TrainerError) as raised:
+        _train(tmp_path, 'features["x"]', 'features["x"] + tf.gather(tf.compat.v1.get_variable('
+               f'"words", [10, 1]), [[12 if mode == "{mode}" else 2]])[0]', train_steps=20)
+    text = str(raised.value)
+    assert text.startswith("the id 12 is not in the table 'words', which has the ids 0 to 9 (")
+    assert "give the table at least 13 rows. The last checkpoint is that of step " in text
