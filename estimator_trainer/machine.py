@@ -1,12 +1,14 @@
 """The cores, the GPUs and the memory of this machine, without TensorFlow."""
 
 import ctypes
+import dataclasses
 import os
 import pathlib
 import resource
 import shutil
 import subprocess
 import sys
+from typing import Callable
 
 from estimator_trainer import deadlines, environment
 
@@ -64,6 +66,61 @@ def memory_mb() -> float:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         # macOS counts bytes, others kilobytes.
         return round(most / (1e6 if sys.platform == "darwin" else 1e3), 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """The memory that a process may use, in bytes: all of it, and what is free or its own.
+
+    `is_limited` is whether the limit is the process's own, and not the machine's.
+    """
+
+    total: int
+    available: int
+    is_limited: bool = False
+
+
+def text_of(path: str) -> str:
+    """Returns the text of a file of this machine; "" if there is none."""
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def memory(read: Callable[[str], str]) -> Memory | None:
+    """Returns the memory that a process may use, swap included; None if it is unknown.
+
+    `read` returns the text of a file as that process sees it, as `text_of` does for this process.
+    """
+    lines = (line.split() for line in read("/proc/meminfo").splitlines())
+    kilobytes = {words[0].rstrip(":"): int(words[1]) for words in lines if len(words) > 1}
+    if not {"MemTotal", "MemAvailable"} <= kilobytes.keys():
+        return None
+    own = read("/proc/self/statm").split()
+    own_bytes = int(own[1]) * resource.getpagesize() if len(own) > 1 else 0
+    swap = 1024 * kilobytes.get("SwapTotal", 0)
+    installed = 1024 * kilobytes["MemTotal"]
+    limit = min([installed, *_group_limits(read)])
+    free = 1024 * (kilobytes["MemAvailable"] + kilobytes.get("SwapFree", 0))
+    return Memory(limit + swap, min(limit + swap, free + own_bytes), limit < installed)
+
+
+def _group_limits(read: Callable[[str], str]) -> list[int]:
+    """Returns the limits of a process's control group, in bytes (man 7 cgroups, versions 1, 2)."""
+    found = []
+    for line in read("/proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "memory" in controllers.split(","):
+            folder, name = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+        elif not controllers:
+            folder, name = "/sys/fs/cgroup", "memory.max"
+        else:
+            continue
+        # In a container the group is the root of what it sees.
+        texts = (read(f"{folder}{group}/{name}").strip() for group in {"", path.rstrip("/")})
+        found += [int(text) for text in texts if text.isdigit()]
+    return found
 
 
 # Numbers of malloc.h (man 3 mallopt). glibc accepts no threshold above half of a heap.

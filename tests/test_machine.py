@@ -1,12 +1,14 @@
-"""An all-reduce's process keeps the memory that its threads free."""
+"""The memory of a process: what it keeps, and what it may use."""
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 
 import pytest
 
+from estimator_trainer import machine
 from tests.support import jobs
 
 _PROGRAM = """
@@ -55,3 +57,28 @@ def test_keep_freed_memory_lets_a_thread_use_it_again():
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's malloc is Linux's")
 def test_keep_freed_memory_leaves_the_users_own_setting():
     assert _faults(True, MALLOC_MMAP_THRESHOLD_="1000000") > _ALL_FAULTS / 2
+
+
+_MEMINFO = ("MemTotal: 1000 kB\nMemFree: 10 kB\nMemAvailable: 400 kB\nSwapTotal: 50 kB\n"
+            "SwapFree: 20 kB")
+
+
+@pytest.mark.parametrize("files, total_kb, available_kb, is_limited", [
+    ({}, 1050, 420, False),
+    # A container sees its own group as the root, or its path on the machine.
+    ({"/proc/self/cgroup": "0::/", "/sys/fs/cgroup/memory.max": "307200\n"}, 350, 350, True),
+    ({"/proc/self/cgroup": "4:cpu,memory:/pod\n1:name=systemd:/",
+      "/sys/fs/cgroup/memory/pod/memory.limit_in_bytes": "614400"}, 650, 420, True),
+    ({"/proc/self/cgroup": "0::/a", "/sys/fs/cgroup/a/memory.max": "max"}, 1050, 420, False),
+])
+def test_memory_is_the_machines_or_the_groups(files, total_kb, available_kb, is_limited):
+    found = machine.memory(lambda path: {"/proc/meminfo": _MEMINFO, **files}.get(path, ""))
+    assert found == machine.Memory(1024 * total_kb, 1024 * available_kb, is_limited)
+
+
+def test_memory_counts_what_the_process_holds_as_available():
+    held = machine.memory(lambda path: {
+        "/proc/meminfo": _MEMINFO, "/proc/self/statm": "99 10 5"}.get(path, ""))
+    assert held.available == 1024 * 420 + 10 * resource.getpagesize()
+    assert machine.memory(lambda path: "") is None
+    assert machine.memory(machine.text_of).total > 2**28

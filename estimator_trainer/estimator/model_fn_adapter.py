@@ -15,7 +15,8 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.communication import ps_packs
 from estimator_trainer.errors import ConfigError, near_match, Problem
 from estimator_trainer.estimator import (frozen, input_fn_adapter, keras_model, model_class,
-                                         passthrough, starting_checkpoint, user_estimator)
+                                         passthrough, starting_checkpoint, table_parts,
+                                         user_estimator)
 from estimator_trainer.graph import graph_names, graph_state
 from estimator_trainer.input import batches
 from estimator_trainer.plugins import loader
@@ -136,7 +137,9 @@ class _Adapted:
         with graph_names.own():
             features, mark = input_fn_adapter.without_mark(features)
         train_op.request(self._config, self._task)
-        spec = train_op.complete(call(features, labels), self._config, self._task)
+        with table_parts.spread(self._config.partition_mb, len(self._task.cluster.get("ps", ()))):
+            spec = call(features, labels)
+        spec = train_op.complete(spec, self._config, self._task)
         if self._config.freeze:
             frozen.check(self._config, spec.train_op, self._task.is_chief)
         if "ps" in self._task.cluster and not tf.distribute.has_strategy():

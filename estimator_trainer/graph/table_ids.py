@@ -6,8 +6,8 @@ along its inputs, so that the names of operations do not matter.
 """
 
 import re
-from typing import Any, Iterator, NamedTuple
 import traceback
+from typing import Any, Iterator, NamedTuple
 
 import tensorflow as tf
 

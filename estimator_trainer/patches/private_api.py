@@ -100,6 +100,9 @@ LOSS_SCALED = "_is_loss_scaled_by_optimizer"
 COLLECTIVE_KEYS = ("_collective_keys", "_group_key", "_known_groups", "_instance_key_table")
 # The only way to change an operation's input.
 UPDATE_INPUT = "_update_input"
+# The place of a part within the tensor that a checkpoint holds. Optimizers of TensorFlow 1 set it
+# for their slots, those of Keras do not.
+SLICE = ("_get_save_slice_info", "_set_save_slice_info")
 SUPPLIED = {
     "tensorflow.python.distribute.estimator_training": "imported by RunConfig and Estimator",
     "tensorflow.python.tpu.tpu_embedding": "imported by TPUEstimator, which Estimator imports",
@@ -223,6 +226,18 @@ class CollectiveKeys:
 def set_input(operation: Any, index: int, tensor: Any) -> None:
     """Gives an operation of a graph another input."""
     getattr(operation, UPDATE_INPUT)(index, tensor)
+
+
+def slice_of(variable: Any) -> Any:
+    """Returns the place of a part within the tensor that a checkpoint holds, or None."""
+    return getattr(variable, SLICE[0])()
+
+
+def set_slice(variable: Any, full_name: str, like: Any) -> None:
+    """Makes checkpoints hold a variable as a part of `full_name`, at the place of another part."""
+    place = slice_of(like)
+    getattr(variable, SLICE[1])(type(place)(
+        full_name, place.full_shape, place.var_offset, place.var_shape))
 
 
 def set_request_stop(run_context: Any, function: Any) -> None:

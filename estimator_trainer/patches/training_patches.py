@@ -169,6 +169,25 @@ def _with_subclasses(base: type) -> set[type]:
 
 
 @contextlib.contextmanager
+def creating_columns_with(create: Callable[..., Any]) -> Iterator[None]:
+    """Makes DenseFeatures make the variables of its columns by `create`, within a `with` statement.
+
+    The layer, and so every canned Estimator, makes them as Keras does, without the partitioner of a
+    variable scope. `create` is a creator for `tf.variable_creator_scope`.
+    """
+    layer = tf.keras.layers.DenseFeatures
+    original = layer.build
+
+    @functools.wraps(original)
+    def build(self: Any, *args: Any, **kwargs: Any) -> None:
+        with tf.variable_creator_scope(create):
+            original(self, *args, **kwargs)
+
+    with replacement.functions_of_this_thread([(layer, "build", build)]):
+        yield
+
+
+@contextlib.contextmanager
 def polling_every_second() -> Iterator[None]:
     """Makes sessions that are created within a `with` poll for their model every POLL_SECS.
 

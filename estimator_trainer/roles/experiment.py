@@ -20,7 +20,7 @@ from estimator_trainer.evaluation.evaluation_log import check_metric, Evaluation
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import saving_patches
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun, TaskRun
-from estimator_trainer.training import end_of_training, numerics, progress
+from estimator_trainer.training import end_of_training, numerics, progress, table_memory
 
 
 class Experiment(NamedTuple):
@@ -62,7 +62,8 @@ def hooks_of(run: ChiefRun | FollowerRun, plugins: LoadedPlugins) -> TrainingHoo
                                        plugins.train_examples, end.loop_size),
         CheckpointFit(config),
         [*([progress.StepProfiler(config.model_dir, *steps)] if steps else ()),
-         progress.ModelSize(), *([advice] if advice else ()), *progress.hooks_of(config, task)],
+         progress.ModelSize(), *([table_memory.TableMemory(task)] if task.is_chief else []),
+         *([advice] if advice else ()), *progress.hooks_of(config, task)],
         numerics.NumericsListener(config.model_dir, end.loop_size, is_fatal=plugins.script is None)
         if config.check_numerics else None)
 

@@ -146,6 +146,9 @@ class TrainerConfig(RankConfig):
     sync_tokens: int = setting(
         "Training", 0, "With --sync_replicas: number of steps that the trainers may begin before"
         " the first update, as SyncReplicasOptimizer's num_tokens.", minimum=0)
+    partition_mb: int = setting(
+        "Training", 0, "Megabytes above which a table of a job with several ps is divided among"
+        " them; 0 = as the program says.", minimum=0)
     intra_op_threads: int = setting(
         "Training", 0, "Threads that share one op; 0 = one per core. In servers too.", minimum=0)
     inter_op_threads: int = setting(
