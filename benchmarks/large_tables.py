@@ -3,9 +3,9 @@
     python -m benchmarks.large_tables [--rows=500000] [--repeats=1]
 
 A chief, a worker, two ps and an evaluator train 26 tables of dimension 16 with Adagrad, each task
-a process on this machine. For each task its most memory (VmHWM); for each checkpoint the seconds in
-which the chief trains nothing; the seconds of an evaluation, its restore included; and the size of
-a checkpoint.
+a process on this machine. For each task its most memory (VmHWM); the seconds for which the chief,
+and the worker, stood still, mostly for a checkpoint; the seconds of each evaluation, its restore
+included; the size of a checkpoint, and of all; and the median step of a trainer.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _PLAIN = ("import estimator_trainer.compat, runpy, sys; del sys.argv[0];"
           " runpy.run_path(sys.argv[0], run_name='__main__')")
 _LIMIT_SECS = 240.0
 _POLL_SECS = 0.2
+# A step that takes as long as this many is one in which training stood still.
+_STOP_STEPS = 8
 
 
 def main() -> None:
@@ -37,11 +39,13 @@ def main() -> None:
                                      description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=500_000, help="of each table")
     parser.add_argument("--columns", type=int, default=26)
-    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--steps", type=int, default=900)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--flags", default="", help="of `run`, separated by spaces")
     parser.add_argument("--only", default=",".join(KINDS))
     options = parser.parse_args()
+    print("| | ps:0, MB | ps:1 | chief | worker | evaluator | chief stops, s | worker stops, s"
+          " | evaluations, s | checkpoint, MB | step, ms |\n|---|" + 10 * "---|")
     for _ in range(options.repeats):
         for kind in options.only.split(","):
             with tempfile.TemporaryDirectory() as folder:
@@ -70,21 +74,21 @@ def measured(kind: str, options: argparse.Namespace, folder: pathlib.Path) -> li
 
 
 def _cells(most: dict[str, int], options: argparse.Namespace, folder: pathlib.Path) -> list[str]:
-    [chief] = _times(folder / "chief-0.json")
-    steps = [after - before for before, after in zip(chief[1:], chief[2:])]
-    usual = statistics.median(steps)
-    # A checkpoint every so many global steps; the longest gaps are the checkpoints'.
-    number = options.steps // (options.steps // 3) - 1
-    gaps = sorted(steps, reverse=True)[:max(1, number)]
+    stops = []
+    for name in ("chief-0", "worker-0"):
+        [times] = _times(folder / f"{name}.json")
+        steps = [after - before for before, after in zip(times[1:], times[2:])]
+        usual = statistics.median(steps)
+        stops.append(" ".join(f"{step:.1f}" for step in steps if step > _STOP_STEPS * usual) or "-")
+        speed = f"{1e3 * usual:.0f}"
     evaluations = [each[-1] - each[0] for each in _times(folder / "evaluator-0.json")]
     saved = [path.stat().st_size for path in (folder / "model").glob("model.ckpt-*")]
     newest = max(int(path.name.split("-")[1].split(".")[0])
                  for path in (folder / "model").glob("model.ckpt-*.index"))
     one = sum(path.stat().st_size for path in (folder / "model").glob(f"model.ckpt-{newest}.*"))
-    return [*(f"{most[name]:,}" for name in most), " ".join(f"{gap:.1f}" for gap in gaps),
+    return [*(f"{most[name]:,}" for name in most), *stops,
             " ".join(f"{each:.1f}" for each in evaluations),
-            f"{one / 1e6:,.0f} of {sum(saved) / 1e6:,.0f}", f"{1e3 * usual:.0f}",
-            f"{chief[-1] - chief[0]:.0f}"]
+            f"{one / 1e6:,.0f} of {sum(saved) / 1e6:,.0f}", speed]
 
 
 def _times(path: pathlib.Path) -> list[list[float]]:
