@@ -11,8 +11,8 @@ from typing import Any, Iterator, NamedTuple
 
 import tensorflow as tf
 
-# What kernels say (gather_op.cc, training_ops.cc, segment_reduction_ops_impl.h, gather_nd_op.cc,
-# dynamic_partition_op.cc); a kernel that divides ids among the parts of a table has no id to name.
+# The messages of kernels: gather_op.cc, gather_nd_op.cc, training_ops.cc, dynamic_partition_op.cc,
+# segment_reduction_ops_impl.h. A kernel that divides ids among the parts of a table names no id.
 _NO_SUCH_ROW = re.compile(
     r"indices\[[\d,]+\] = (?P<gathered>-?\d+) is not in \[0, (?P<rows>\d+)\)"
     r"|indices\[[\d,]+\] = \[(?P<gathered_nd>-?\d+)\] does not index into param shape"
