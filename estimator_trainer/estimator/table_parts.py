@@ -27,7 +27,7 @@ _LOOKUPS = ("ResourceGather", "GatherV2")
 def spread(partition_mb: int, num_ps: int) -> Iterator[None]:
     """Divides the tables that a model_fn makes within a `with` statement, if they are larger.
 
-    A table is a variable of two dimensions. One that the program divides by itself stays so. A part
+    A table is a trainable variable of two dimensions. One that the program divides by itself stays so. A part
     has at most `partition_mb` megabytes, unless there are too few ps.
 
     Raises:
@@ -55,7 +55,9 @@ def _getter(partitioner: Any, outer: Callable[..., Any] | None) -> Callable[...,
     def get(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         initializer = kwargs.get("initializer")
         is_function = initializer is None or callable(initializer)
-        if kwargs.get("partitioner") is None and is_function and _num_parts(
+        # A slot, which is not trainable, is as whole as its variable.
+        is_wanted = kwargs.get("partitioner") is None and kwargs.get("trainable") is not False
+        if is_wanted and is_function and _num_parts(
                 partitioner, kwargs.get("shape"), kwargs.get("dtype")) > 1:
             kwargs["partitioner"] = partitioner
         return outer(getter, *args, **kwargs) if outer else getter(*args, **kwargs)

@@ -10,11 +10,11 @@ from estimator_trainer import errors
 from estimator_trainer.estimator import table_parts
 
 v1 = tf.compat.v1
-_ROWS = 100_000  # 1.6 MB of 4 floats.
+_ROWS = 300_000  # 4.8 MB of 4 floats, so that a part is larger than 1 MB, too.
 
 
 def _features():
-    return {"item": tf.constant([[3], [99_999]])}
+    return {"item": tf.constant([[3], [299_999]])}
 
 
 def _item():
@@ -53,13 +53,19 @@ def _table(name="table", **options):
     return v1.get_variable(name, [_ROWS, 4], **options)
 
 
+def _rows():
+    return tf.nn.embedding_lookup(_table(), [3, 299_999])
+
+
 MODELS = {
-    "get_variable": lambda: _minimized(tf.nn.embedding_lookup(_table(), [3, 99_999])),
+    "get_variable": lambda: _minimized(_rows()),
     "in_scope": lambda: _minimized(v1.feature_column.input_layer(_features(), [_embedded()])),
     "canned": lambda: _canned(tf.estimator.DNNClassifier, feature_columns=[_embedded()],
                               hidden_units=[2]),
     "wide_and_deep": _wide_and_deep,
     "keras": _by_keras,
+    "keras_layer": lambda: _minimized(
+        tf.keras.layers.Embedding(_ROWS, 4)(tf.constant([3])) + _rows()),
 }
 
 

@@ -64,7 +64,7 @@ def test_a_model_that_may_fit_later_gets_a_warning(caplog):
 
 @pytest.mark.parametrize("rows, memory", [
     (10**9, machine.Memory(200 * _GIB, 190 * _GIB)), (10**9, None), (1000, machine.Memory(9, 9))])
-def test_a_model_that_fits_or_is_small_and_an_unknown_memory_give_no_warning(rows, memory, caplog):
+def test_a_model_that_fits_or_is_small_gives_no_warning(rows, memory, caplog):
     _begin(_task(), memory, rows)
     assert "GiB" not in caplog.text
 
