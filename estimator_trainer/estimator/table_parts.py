@@ -27,8 +27,8 @@ _LOOKUPS = ("ResourceGather", "GatherV2")
 def spread(partition_mb: int, num_ps: int) -> Iterator[None]:
     """Divides the tables that a model_fn makes within a `with` statement, if they are larger.
 
-    A table is a trainable variable of two dimensions. One that the program divides by itself stays so. A part
-    has at most `partition_mb` megabytes, unless there are too few ps.
+    A table is a trainable variable of two dimensions. One that the program divides by itself stays
+    so. A part has at most `partition_mb` megabytes, unless there are too few ps.
 
     Raises:
       ConfigError: if the model looks rows up by a rule that depends on the number of parts.
