@@ -52,7 +52,10 @@ def _measure(options: argparse.Namespace, path: pathlib.Path) -> None:
     """Measures all cases; the file has each run as soon as it is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"runs": []}
-    results.update(_origin(options.work, options.rows))
+    origin = _origin(options.work, options.rows)
+    # Rows that are not measured now may need other libraries.
+    origin["versions"] = {**results.get("versions", {}), **origin["versions"]}
+    results.update(origin)
     for todo, ps in _cases(options):
         for run in _runs(options, todo, ps, results["runs"]):
             results["runs"].append(run)
