@@ -97,9 +97,9 @@ def _times(path: pathlib.Path) -> list[list[float]]:
 
 def _started(kind: str, options: argparse.Namespace,
              folder: pathlib.Path) -> dict[str, subprocess.Popen[bytes]]:
-    arguments = [str(_JOB), f"--rows={options.rows}", f"--columns={options.columns}",
-                 "--dimension=16", f"--steps={options.steps}",
-                 f"--save_every={options.steps // 3}", f"--out={folder}"]
+    arguments = [str(_JOB), json.dumps({
+        "rows": options.rows, "columns": options.columns, "dimension": 16, "steps": options.steps,
+        "save_every": options.steps // 3, "out": str(folder)})]
     command = [sys.executable, "-c", _PLAIN, *arguments] if kind == "plain" else [
         sys.executable, "-m", "estimator_trainer", "run", *options.flags.split(), arguments[0],
         "--", *arguments[1:]]

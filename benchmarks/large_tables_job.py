@@ -1,14 +1,16 @@
 """The job of `benchmarks.large_tables`: a canned Estimator with large tables, as a script.
 
-Each task writes what it saw to `OUT/ROLE-INDEX.json`: the time of every step, and the seconds of
-every evaluation.
+Its argument is a JSON object: rows, columns and dimension of the tables, steps, save_every (steps
+between checkpoints) and out, a folder. Each task writes the times of its steps, and of its
+evaluations, to `OUT/ROLE-INDEX.json`.
 """
 
-import argparse
 import json
 import os
 import pathlib
+import sys
 import time
+import types
 
 import tensorflow as tf
 
@@ -51,21 +53,18 @@ def _input_fn(options, is_endless):
 
 def main():
     """Trains and evaluates in the role that TF_CONFIG gives."""
-    parser = argparse.ArgumentParser()
-    for name in ("rows", "columns", "dimension", "steps", "save_every"):
-        parser.add_argument(f"--{name}", type=int)
-    parser.add_argument("--out", type=pathlib.Path)
-    options = parser.parse_args()
+    options = types.SimpleNamespace(**json.loads(sys.argv[1]))
+    out = pathlib.Path(options.out)
     tf.compat.v1.logging.set_verbosity("INFO")
     task = json.loads(os.environ["TF_CONFIG"])["task"]
-    times = _Times(options.out / f"{task['type']}-{task['index']}.json")
+    times = _Times(out / f"{task['type']}-{task['index']}.json")
     column = tf.feature_column
     columns = [column.embedding_column(
         column.categorical_column_with_hash_bucket(f"c{i}", options.rows), options.dimension)
         for i in range(options.columns)]
     estimator = tf.estimator.DNNClassifier(
         [64], columns, config=tf.estimator.RunConfig(
-            str(options.out / "model"), save_checkpoints_steps=options.save_every,
+            str(out / "model"), save_checkpoints_steps=options.save_every,
             keep_checkpoint_max=2, log_step_count_steps=50, save_summary_steps=10**6))
     tf.estimator.train_and_evaluate(
         estimator,
