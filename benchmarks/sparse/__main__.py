@@ -25,6 +25,7 @@ import itertools
 import json
 import os
 import pathlib
+import signal
 import sys
 from typing import Any, Callable, Iterator
 
@@ -40,6 +41,8 @@ _EXAMPLES = 60_000
 def main() -> None:
     """Measures, and prints the tables."""
     options = _options()
+    # Without an exit, the tasks of a row would go on for ever.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     path = options.work / "sparse.json"
     if not options.markdown:
         _measure(options, path)
