@@ -88,6 +88,15 @@ def copies(tensors: Sequence[tf.Tensor], operations: set[tf.Operation]) -> list[
     return [copied(tensor) for tensor in tensors]
 
 
+def followers(ops: Iterable[tf.Operation]) -> dict[tf.Operation, list[tf.Operation]]:
+    """Returns, of some operations, those that wait for another one."""
+    found: dict[tf.Operation, list[tf.Operation]] = {}
+    for op in ops:
+        for each in before(op):
+            found.setdefault(each, []).append(op)
+    return found
+
+
 def outside(graph: tf.Graph) -> dict[tf.Operation, tf.Operation]:
     """Returns the outer operation of each input of a loop's body; nothing for another graph.
 

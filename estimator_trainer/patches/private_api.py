@@ -103,6 +103,8 @@ UPDATE_INPUT = "_update_input"
 # The place of a part within the tensor that a checkpoint holds. Optimizers of TensorFlow 1 set it
 # for their slots, those of Keras do not.
 SLICE = ("_get_save_slice_info", "_set_save_slice_info")
+# The branch or loop of TensorFlow 1's control flow that an operation is made in, or None.
+BRANCH = "_get_control_flow_context"
 SUPPLIED = {
     "tensorflow.python.distribute.estimator_training": "imported by RunConfig and Estimator",
     "tensorflow.python.tpu.tpu_embedding": "imported by TPUEstimator, which Estimator imports",
@@ -238,6 +240,11 @@ def set_slice(variable: Any, full_name: str, like: Any) -> None:
     place = slice_of(like)
     getattr(variable, SLICE[1])(type(place)(
         full_name, place.full_shape, place.var_offset, place.var_shape))
+
+
+def is_in_branch(operation: Any) -> bool:
+    """Returns whether an operation is in a branch, or a loop, of TensorFlow 1's control flow."""
+    return getattr(operation, BRANCH)() is not None
 
 
 def set_request_stop(run_context: Any, function: Any) -> None:

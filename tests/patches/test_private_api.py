@@ -81,6 +81,20 @@ def test_set_input_changes_the_input_of_an_operation():
             assert session.run(negative) == -2
 
 
+def test_is_in_branch_finds_the_branches_of_tensorflow_1():
+    was_v2 = tf.compat.v1.control_flow_v2_enabled()
+    tf.compat.v1.disable_control_flow_v2()
+    try:
+        with tf.Graph().as_default() as graph:
+            tf.cond(tf.constant(True), lambda: tf.constant(1, name="within"), lambda: tf.constant(2))
+            beside = tf.constant(3)
+        assert private_api.is_in_branch(graph.get_operation_by_name("cond/within"))
+        assert not private_api.is_in_branch(beside.op)
+    finally:
+        if was_v2:
+            tf.compat.v1.enable_control_flow_v2()
+
+
 def test_set_request_stop_takes_the_request_of_a_hook():
     class Requests(tf.estimator.SessionRunHook):
         """Requests a stop in each run; the first one is taken."""
