@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.communication import ps_packs
+from estimator_trainer.embedding import fused_lookups
 from estimator_trainer.errors import ConfigError, near_match, Problem
 from estimator_trainer.estimator import (frozen, input_fn_adapter, keras_model, model_class,
                                          passthrough, starting_checkpoint, table_parts,
@@ -142,6 +143,7 @@ class _Adapted:
         spec = train_op.complete(spec, self._config, self._task)
         if self._config.freeze:
             frozen.check(self._config, spec.train_op, self._task.is_chief)
+        fused_lookups.fuse(spec.train_op)
         if "ps" in self._task.cluster and not tf.distribute.has_strategy():
             ps_packs.send_in_packs(spec.train_op)
         fed_batch = graph_state.FED_BATCH.first()

@@ -12,9 +12,9 @@ ROOT = jobs.REPO / "estimator_trainer"
 # stands apart from its package has a line of its own.
 PACKAGES = ["api", "cli", "commands", "script", "start", "roles", "reports", "prediction",
             "record.runs", "evaluation", "checks.probe", "estimator",
-            "training", "communication", "input", "graph", "launcher", "manifest", "checks",
-            "record", "plugins", "coordination", "settings", "cluster", "tensorflow_import",
-            "patches", "compat", "patches.op_seeds", "patches.private_api"]
+            "training", "communication", "embedding", "input", "graph", "launcher", "manifest",
+            "checks", "record", "plugins", "coordination", "settings", "cluster",
+            "tensorflow_import", "patches", "compat", "patches.op_seeds", "patches.private_api"]
 # The modules with which every command begins: nothing that they import at the top needs TensorFlow.
 STARTS = ("__main__", "api", "commands", "start")
 MODULES = sorted(ROOT.rglob("*.py"))

@@ -86,9 +86,9 @@ def test_is_in_branch_finds_the_branches_of_tensorflow_1():
     tf.compat.v1.disable_control_flow_v2()
     try:
         with tf.Graph().as_default() as graph:
-            tf.cond(tf.constant(True), lambda: tf.constant(1, name="within"), lambda: tf.constant(2))
+            tf.cond(tf.constant(True), lambda: tf.constant(1, name="in"), lambda: tf.constant(2))
             beside = tf.constant(3)
-        assert private_api.is_in_branch(graph.get_operation_by_name("cond/within"))
+        assert private_api.is_in_branch(graph.get_operation_by_name("cond/in"))
         assert not private_api.is_in_branch(beside.op)
     finally:
         if was_v2:

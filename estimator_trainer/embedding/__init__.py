@@ -1,0 +1,1 @@
+"""Lookups in tables of embeddings: many tables' in one operation each."""
