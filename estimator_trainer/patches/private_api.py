@@ -24,6 +24,7 @@ _TRAINING = "tensorflow_estimator.python.estimator.training"
 _ESTIMATOR_LIB = "tensorflow_estimator.python.estimator.estimator_lib"
 _QUEUES = "tensorflow_estimator.python.estimator.inputs.queues.feeding_functions"
 _STEP = "tensorflow.python.training.training_util"
+_GRAPH_FILES = "tensorflow.python.framework.graph_io"
 _SEEDS = "tensorflow.python.framework.random_seed"
 _OP_DEFS = "tensorflow.python.framework.op_def_registry"
 _COLUMNS = "tensorflow.python.feature_column.feature_column_v2"
@@ -43,6 +44,7 @@ USED = {
     f"{_API}._v2.estimator": "the public names of `tf.estimator`",
     f"{_QUEUES}._enqueue_data": "fills the queues of numpy_input_fn and pandas_input_fn",
     f"{_STEP}.GLOBAL_STEP_READ_KEY": "names the collection in which hooks find the global step",
+    f"{_GRAPH_FILES}.text_format": "makes the text of graph.pbtxt",
     f"{_SEEDS}.get_seed": "derives the seeds of an op from the graph that the op is made in",
     f"{_OP_DEFS}.get": "the definition of an op of a name, in a function's body",
     f"{_COLUMNS}.IdentityCategoricalColumn": "in old programs it rejects a number out of range",
@@ -140,6 +142,12 @@ def use(name: str) -> Any:
         raise ConfigError(f"TensorFlow {sys.modules['tensorflow'].__version__} (installed) no "
                           f"longer has {name} ({USED[name]}); expected a version that "
                           "estimator_trainer was tested on, see README.md") from error
+
+
+def graph_files() -> Any:
+    """Returns the module that writes graph.pbtxt, with `text_format`."""
+    use(f"{_GRAPH_FILES}.text_format")
+    return importlib.import_module(_GRAPH_FILES)
 
 
 def seeds() -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import types
 from typing import Any, Iterator
 
 import tensorflow as tf
@@ -81,6 +82,21 @@ def naming_event_files(task_name: str) -> Iterator[None]:
     named = functools.partialmethod(
         writer.__init__, filename_suffix=f".{task_name.replace(':', '_')}")
     with replacement.attributes([(writer, "__init__", named)]):
+        yield
+
+
+@contextlib.contextmanager
+def writing_graphs_natively() -> Iterator[None]:
+    """Makes C++ write the text of `graph.pbtxt`, within a `with` statement.
+
+    protobuf's `text_format` is written in Python, and takes ten times as long as `str` of a
+    message: 0.3 to 0.5 seconds before the first step of 7,000 operations. Both texts are read as
+    the same graph.
+    """
+    files = private_api.graph_files()
+    native = types.SimpleNamespace(**vars(files.text_format) | {
+        "MessageToString": lambda message, **options: str(message)})
+    with replacement.attributes([(files, "text_format", native)]):
         yield
 
 

@@ -65,6 +65,26 @@ def seeding_as(graph_of: Callable[[tf.Graph], tf.Graph]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def entering_at_once(graph: tf.Graph) -> Iterator[None]:
+    """Makes `graph.as_default()` cost nothing where the graph is the default one already.
+
+    Every operation enters its graph while it is made, which takes a twentieth of the time of
+    building a loop's body. Within a `with` statement, and not twice at a time.
+    """
+    enter, is_entered = graph.as_default, contextlib.nullcontext(graph)
+
+    def as_default() -> Any:
+        is_default = not tf.executing_eagerly() and tf.compat.v1.get_default_graph() is graph
+        return is_entered if is_default else enter()
+
+    graph.as_default = as_default
+    try:
+        yield
+    finally:
+        del graph.as_default
+
+
+@contextlib.contextmanager
 def initializing_outside() -> Iterator[None]:
     """Makes `tf.train.init_from_checkpoint` work in a loop's body, within a `with` statement.
 

@@ -33,6 +33,7 @@ def train_and_evaluate(plan: Plan) -> Result:
               stop, task.name, lambda: checkpoints.latest_step(plan.config.model_dir)),
           training_patches.polling_every_second(),
           saving_patches.naming_event_files(task.name),
+          saving_patches.writing_graphs_natively(),
           cluster_patches.configs_in_any_cluster(lambda: task, user_estimator.of_platform),
           training_patches.synchronizing_with(SyncReplicasHook)):
         try:

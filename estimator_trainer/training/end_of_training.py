@@ -76,10 +76,10 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 
     def begin(self) -> None:
         self._stop.attach_to(tf.compat.v1.get_default_graph())
-        self._global_step = tf.compat.v1.train.get_global_step()
+        variable, self._global_step = tf.compat.v1.train.get_global_step(), graph_state.step_read()
         # Read after the step, so that a trainer cannot miss that the goal is reached.
         with tf.control_dependencies(graph_state.TRAIN_OPS.all()):
-            step = tf.identity(self._global_step.read_value())
+            step = tf.identity(variable.read_value())
         self._fetches = {"step": step}
         # Without marks each is a constant, which a session run need not fetch.
         lasts = [each for each in graph_state.IS_LAST.all() if tf.get_static_value(each) is None]

@@ -11,7 +11,7 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.graph import graph_names, graph_state, operations
 from estimator_trainer.input import batches, prefetch
-from estimator_trainer.patches import private_api
+from estimator_trainer.patches import private_api, training_patches
 from estimator_trainer.training import loop_unsupported, stop_consensus
 
 # The graph around each loop's body.
@@ -264,10 +264,12 @@ class _Loop:
 
     def _made_in_replicas(self, batch: Any) -> list[tuple[Any, ...]]:
         """Returns the fields of a `Step` that the loop needs, each a list over the replicas."""
-        _AROUND[tf.compat.v1.get_default_graph()] = self._graph
-        with graph_names.shared(self._taken_names, self._graph):
+        body = tf.compat.v1.get_default_graph()
+        _AROUND[body] = self._graph
+        with (graph_names.shared(self._taken_names, self._graph),
+              training_patches.entering_at_once(body)):
             made = self._strategy.extended.call_for_each_replica(self._step, args=(batch,))
-        self._is_loss_scaled = private_api.is_loss_scaled(tf.compat.v1.get_default_graph())
+        self._is_loss_scaled = private_api.is_loss_scaled(body)
         runs_per_step = graph_state.RUNS_PER_STEP.all()
         with self._graph.as_default():
             graph_state.RUNS_PER_STEP.put(*runs_per_step)

@@ -17,15 +17,17 @@ from estimator_trainer.training.loop_size import LoopSize
 
 
 class NumericsListener(tf.estimator.CheckpointSaverListener):
-    """Checks the trainable variables before each checkpoint, in the task that saves."""
+    """Checks the trainable variables before each checkpoint of training, in the task that saves."""
 
     def __init__(self, model_dir: str, loop_size: LoopSize, is_fatal: bool):
         """Makes the listener; unless `is_fatal`, a value that is not finite causes one warning."""
         self._model_dir, self._loop_size, self._is_fatal = model_dir, loop_size, is_fatal
         self._names: list[str] = []
-        self._has_warned = False
+        self._has_warned = self._has_stepped = False
 
     def begin(self) -> None:
+        # The saver writes a checkpoint when its session begins, before the first step.
+        self._has_stepped = False
         checked = [each for each in tf.compat.v1.trainable_variables()
                    if each.dtype.is_floating or each.dtype.is_complex]
         self._names = [operations.saved_name(each) for each in checked]
@@ -33,7 +35,8 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
 
     def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
         """Checks the variables; if `is_fatal`, raises TrainerError for one that is not finite."""
-        if self._has_warned:
+        has_stepped, self._has_stepped = self._has_stepped, True
+        if self._has_warned or not has_stepped:
             return
         self._loop_size.end_run()
         are_finite = session.run(self._are_finite)

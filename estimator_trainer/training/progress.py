@@ -45,7 +45,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
 
     def begin(self) -> None:
         losses = [tf.cast(loss, tf.float32) for loss in graph_state.LOSSES.all()]
-        self._global_step = tf.identity(tf.compat.v1.train.get_global_step())
+        self._global_step = graph_state.step_read()
         self._fetches = {"loss": tf.add_n(losses) / len(losses),
                          "examples": tf.add_n(graph_state.EXAMPLES.all())}
 

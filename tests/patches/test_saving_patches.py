@@ -6,6 +6,7 @@ import contextlib
 import socket
 import time
 
+from google.protobuf import text_format
 import pytest
 import tensorflow as tf
 
@@ -85,3 +86,19 @@ def test_naming_event_files_ends_the_name_with_the_task(tmp_path):
     # Where TensorFlow puts the process into the name itself, this patch can go.
     assert names["plain"].removeprefix("events.out.tfevents.")[10:] == f".{socket.gethostname()}"
     assert names["named"].endswith(".worker_1") and names["own"].endswith(".own")
+
+
+def test_the_text_of_a_graph_is_read_as_the_same_graph(tmp_path):
+    with tf.Graph().as_default() as graph:
+        tf.constant([1e-7, 0.1, float("nan"), float("inf"), 3e38], name="numbers")
+        tf.constant(["\u00e4\x00\n\"'?"], name="text")
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+        wanted = graph.as_graph_def(add_shapes=True)
+    names = ("native.pbtxt", "plain.pbtxt")
+    with saving_patches.writing_graphs_natively():
+        tf.io.write_graph(wanted, str(tmp_path), names[0])
+    tf.io.write_graph(wanted, str(tmp_path), names[1])
+    native, plain = [text_format.Parse((tmp_path / name).read_text(), tf.compat.v1.GraphDef())
+                     for name in names]
+    assert native.SerializeToString(deterministic=True) == plain.SerializeToString(
+        deterministic=True)

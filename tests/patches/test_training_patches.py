@@ -205,3 +205,16 @@ def test_rewriter_on_and_off_have_no_public_name():
     options = tf.compat.v1.ConfigProto().graph_options.rewrite_options
     for name in ("auto_mixed_precision", "auto_mixed_precision_onednn_bfloat16", "remapping"):
         assert hasattr(options, name)
+
+
+def test_a_default_graph_is_entered_at_once_and_any_other_as_ever():
+    graph, other = tf.Graph(), tf.Graph()
+    with training_patches.entering_at_once(graph), graph.as_default():
+        with graph.as_default() as entered:
+            assert entered is graph
+        with other.as_default(), graph.as_default():
+            assert tf.constant(1).graph is graph
+        with tf.init_scope(), tf.control_dependencies(None):
+            assert tf.constant(1).graph is graph
+        assert tf.constant(1).graph is graph
+    assert graph.as_default.__self__ is graph
