@@ -189,3 +189,24 @@ def test_bfloat16_instructions_of_an_unknown_cpu(monkeypatch):
 
     monkeypatch.setattr(pathlib.Path, "read_text", no_file)
     assert machine.bfloat16_instructions() == ""
+
+
+@pytest.mark.any_tensorflow
+def test_a_variable_whose_value_is_made_of_the_next_batch_is_not_checked():
+    class Rows:
+        """Stands for the rows of a batch in a dynamic table."""
+
+        name, device, dtype = "rows:0", "", tf.float32
+
+        def __init__(self, value):
+            self._value = value
+
+        def __tf_tensor__(self, dtype=None, name=None):
+            return self._value
+
+    with tf.Graph().as_default():
+        dataset = tf.data.Dataset.from_tensors([1.0])
+        batch = tf.compat.v1.data.make_initializable_iterator(dataset).get_next()
+        assert numerics._needs_input(numerics._is_finite(Rows(batch * 2)))
+        variable = tf.compat.v1.get_variable("w", [2], use_resource=True)
+        assert not numerics._needs_input(numerics._is_finite(variable))
