@@ -146,9 +146,11 @@ class _Adapted:
         spec = train_op.complete(spec, self._config, self._task)
         if self._config.freeze:
             frozen.check(self._config, spec.train_op, self._task.is_chief)
-        fused_lookups.fuse(spec.train_op)
-        if "ps" in self._task.cluster and not tf.distribute.has_strategy():
-            ps_packs.send_in_packs(spec.train_op)
+        # The graph of another strategy has all replicas, or must be alike in all processes.
+        if not tf.distribute.has_strategy() or self._config.train_distribute == "parameter_server":
+            fused_lookups.fuse(spec.train_op)
+            if "ps" in self._task.cluster:
+                ps_packs.send_in_packs(spec.train_op)
         fed_batch = graph_state.FED_BATCH.first()
         if fed_batch is not None:
             # The `train` of a class reads the input_fn's batches by itself, or others.

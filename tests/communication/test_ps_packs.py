@@ -74,6 +74,73 @@ def _embedding():
     return _minimized(loss), loss
 
 
+def _ids():
+    """Returns SparseTensors of ids and of weights: a row without ids, and an id twice in a row."""
+    indices, shape = [[0, 0], [0, 1], [2, 0], [3, 1], [4, 0], [7, 0]], [8, 2]
+    return (tf.SparseTensor(indices, tf.constant([3, 3, 41, 7, 3, 49], tf.int64), shape),
+            tf.SparseTensor(indices, [0.5, 2.0, 1.0, 0.1, 3.0, 1.0], shape))
+
+
+def _of_lookups(*lookups, optimizer=None):
+    _, labels = _batch()
+    loss = tf.reduce_mean((_dense(tf.concat(lookups, 1), 1, "last") - labels) ** 2)
+    return _minimized(loss, optimizer or v1.train.AdagradOptimizer(0.05)), loss
+
+
+def _table(name, size=6, **kwargs):
+    return v1.get_variable(name, [50, size], initializer=v1.random_normal_initializer(seed=size),
+                           **kwargs)
+
+
+def _weighted_lookups():
+    ids, weights = _ids()
+    return _of_lookups(
+        v1.nn.embedding_lookup_sparse(_table("first"), ids, weights, combiner="sqrtn"),
+        v1.nn.safe_embedding_lookup_sparse(_table("second", 3), ids, weights),
+        v1.nn.embedding_lookup_sparse(_table("third"), ids, None, combiner="sum"),
+        optimizer=v1.train.FtrlOptimizer(0.05))
+
+
+def _lookups_in_parts():
+    """Has tables in parts, of which each ps has some, and a lookup in the first rows alone."""
+    ids, _ = _ids()
+    parts = v1.fixed_size_partitioner(3)
+    return _of_lookups(
+        v1.nn.embedding_lookup_sparse(_table("first", partitioner=parts), ids, None,
+                                      combiner="mean", partition_strategy="div"),
+        v1.nn.safe_embedding_lookup_sparse(_table("second", 3, partitioner=parts), ids))
+
+
+def _lookups_in_reference_variables():
+    ids = tf.argmax(_batch()[0], 1)
+    first, second = (_table(name, use_resource=False) for name in ("first", "second"))
+    return _of_lookups(tf.gather(first, ids), v1.nn.embedding_lookup(second, ids + 2))
+
+
+def _lookups_of_other_dtypes():
+    ids = tf.argmax(_batch()[0], 1, tf.int32)
+    tables = [_table(f"table_{dtype.name}", dtype=dtype) for dtype in (
+        tf.float64, tf.float16, tf.bfloat16, tf.float32)]
+    return _of_lookups(*(tf.cast(tf.gather(each, ids), tf.float32) for each in tables))
+
+
+def _lookups_of_sequences():
+    """Looks up the items of sequences, whose two first dimensions only a step knows."""
+    ids = tf.cast(tf.argsort(_batch()[0], 1), tf.int64)
+    ids = v1.placeholder_with_default(ids, [None, None])
+    rows = [tf.gather(_table(name), ids) for name in ("first", "second")]
+    return _of_lookups(*(tf.reduce_sum(each, 1) for each in rows))
+
+
+def _lookups_one_after_the_other():
+    """Finds the ids of a lookup by the one before."""
+    ids, outputs = tf.argmax(_batch()[0], 1), []
+    for name in ("first", "second", "third"):
+        outputs.append(tf.gather(_table(name), ids))
+        ids = tf.argmax(outputs[-1], 1)
+    return _of_lookups(*outputs)
+
+
 def _two_optimizers():
     """Trains one layer, then with what this made of it the other one."""
     features, labels = _batch()
@@ -103,7 +170,13 @@ def _clipped():
                                      v1.train.get_or_create_global_step()), loss
 
 
-_MODELS = [_network, _adam, _batch_normalization, _embedding, _two_optimizers, _clipped]
+_MODELS = [_network, _adam, _batch_normalization, _embedding, _two_optimizers, _clipped,
+           _weighted_lookups, _lookups_in_parts, _lookups_of_other_dtypes, _lookups_of_sequences,
+           _lookups_one_after_the_other]
+# A loop has no reference variables.
+_SINGLE_STEPS = [_lookups_in_reference_variables]
+_IN_CORE = [_network, _batch_normalization, _two_optimizers, _clipped, _weighted_lookups,
+            _lookups_in_parts, _lookups_of_sequences]
 
 
 def _looped(model, is_packed):
@@ -138,7 +211,8 @@ def _train(cluster, model, is_packed, num_ps=1, is_looped=False):
             session.run(v1.global_variables_initializer())
             losses = [session.run(fetches, options=options, run_metadata=metadata)[1]
                       for _ in range(1 if is_looped else _STEPS)]
-            values = {variable.op.name: session.run(variable)
+            # NumPy has no common dtype of float16 and bfloat16.
+            values = {variable.op.name: session.run(tf.cast(variable, tf.float64))
                       for variable in v1.global_variables()}
     calls = [node.attr["tensor_name"].s.decode() for graph in metadata.partition_graphs
              for node in graph.node if node.op == "_Recv" and
@@ -148,10 +222,11 @@ def _train(cluster, model, is_packed, num_ps=1, is_looped=False):
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore:.*tf.layers.batch_normalization")
-@pytest.mark.parametrize("is_looped", [
-    pytest.param(False, id="single steps", marks=pytest.mark.soak),
-    pytest.param(True, id="a loop")])
-@pytest.mark.parametrize("model", _MODELS, ids=lambda model: model.__name__[1:])
+@pytest.mark.parametrize(("model", "is_looped"), [
+    pytest.param(model, is_looped, id=f"{model.__name__[1:]}-{'a loop' if is_looped else 'steps'}",
+                 marks=() if is_looped and model in _IN_CORE else pytest.mark.soak)
+    for is_looped in (True, False)
+    for model in (_MODELS if is_looped else [*_MODELS, *_SINGLE_STEPS])])
 def test_send_in_packs_trains_the_same_with_fewer_calls(model, is_looped, cluster):
     for num_ps in (1, 2):
         alone = _train(cluster, model, False, num_ps, is_looped)
