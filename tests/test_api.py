@@ -71,7 +71,7 @@ def test_train_leaves_the_process_as_it_was(line, tmp_path):
     ({"train_stepz": 5}, r"train_stepz= is no setting|Did you mean 'train_steps'"),
     ({"train_steps": "5"}, r"train_steps is '5' \(from train_steps=\); expected an integer"),
     ({"train_steps": -1}, r"train_steps is -1 \(from train_steps=\)"),
-    ({"model_fn": "cn"}, r"model_fn is 'cn' \(from model_fn=\).*Did you mean 'cnn'"),
+    ({"model_fn": "cnnn"}, r"model_fn is 'cnnn' \(from model_fn=\).*Did you mean 'cnn'"),
     ({"params": {"learnig_rate": 1.0}}, r"param 'learnig_rate' \(from params\['learnig_rate'\]\)"),
     ({"tf_config": "{"}, "TF_CONFIG"),
     ({"tf1": True}, "expected the command line"),

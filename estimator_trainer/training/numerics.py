@@ -30,10 +30,11 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
         self._has_stepped = False
         checked = [each for each in tf.compat.v1.trainable_variables()
                    if each.dtype.is_floating or each.dtype.is_complex]
-        of_names = {operations.saved_name(each): _is_finite(each) for each in checked}
+        values = [(operations.saved_name(each), _is_finite(each)) for each in checked]
         # The value of a dynamic table's variable is the rows of the next batch.
-        of_names = {name: value for name, value in of_names.items() if not _needs_input(value)}
-        self._names, self._are_finite = list(of_names), list(of_names.values())
+        values = [(name, value) for name, value in values if not _needs_input(value)]
+        self._names = [name for name, _ in values]
+        self._are_finite = [value for _, value in values]
 
     def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
         """Checks the variables; if `is_fatal`, raises TrainerError for one that is not finite."""

@@ -212,7 +212,8 @@ def test_an_export_predicts_what_the_checkpoint_does(module, params, tmp_path):
     def input_fn():
         return tf.data.Dataset.from_tensors((_mixture(), [0, 1, 1])).repeat(40)
 
-    estimator = tf.estimator.Estimator(module.model_fn, str(tmp_path / "model"), params={
+    config = tf.estimator.RunConfig(str(tmp_path / "model"), tf_random_seed=2)
+    estimator = tf.estimator.Estimator(module.model_fn, config=config, params={
         **module.DEFAULT_PARAMS, **_IDS, **params, "moving_average": 0.9, "learning_rate": 0.5})
     estimator.train(input_fn)
     metrics = estimator.evaluate(lambda: input_fn().take(1))

@@ -85,7 +85,7 @@ def test_find_takes_a_dotted_module_and_another_function(folder):
 
 
 @pytest.mark.parametrize("name, expected", [
-    ("cn", "Did you mean 'cnn'?"),
+    ("cnnn", "Did you mean 'cnn'?"),
     ("nothing", "expected one of canned, cnn, convnet"),
     ("mine", "For example: --model_fn=./mine.py"),
     ("./absent.py", "there is no such plug-in"),
