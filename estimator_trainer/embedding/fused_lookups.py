@@ -66,7 +66,7 @@ class _Source(NamedTuple):
 
     @property
     def kind(self) -> Any:
-        return self.dense.dtype, self.dense.shape[1], self.ignored
+        return self.dense.dtype, self.dense.shape.as_list()[1], self.ignored
 
     @classmethod
     def of(cls, lookup: Lookup) -> _Source | None:
@@ -77,8 +77,8 @@ class _Source(NamedTuple):
         value = tf.get_static_value(ignored)
         raws = [op.outputs[0] for op in indices.consumers()
                 if op.type == "GatherNd" and op.inputs[0] is dense]
-        if dense.shape.rank != 2 or dense.shape[1] is None or value is None or value.shape or (
-                len(raws) != 1):
+        if dense.shape.rank != 2 or dense.shape.as_list()[1] is None or value is None or (
+                value.shape or len(raws) != 1):
             return None
         return cls(dense, value.item(), raws[0], *_hashed(lookup.ids, raws[0]))
 
@@ -114,7 +114,7 @@ class _Member(NamedTuple):
     def kind(self) -> Any:
         lookup = self.lookup
         return (lookup.variable.device, lookup.output.op.device, lookup.output.dtype,
-                lookup.output.shape[1], lookup.ids.dtype, lookup.combiner,
+                lookup.output.shape.as_list()[1], lookup.ids.dtype, lookup.combiner,
                 lookup.gradient is None, self.source and self.source.kind)
 
     @property
