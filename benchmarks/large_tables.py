@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import pathlib
 import signal
 import statistics
@@ -21,6 +20,7 @@ import sys
 import tempfile
 import time
 
+from benchmarks import machine
 from tests.support import jobs
 
 KINDS = ("plain", "this project")
@@ -64,7 +64,7 @@ def measured(kind: str, options: argparse.Namespace, folder: pathlib.Path) -> li
                 sys.exit(f"{kind}: a task failed, or the job did not end:\n" + "\n".join(
                     f"{path.name}:\n{path.read_text()[-1500:]}" for path in folder.glob("*.log")))
             for name, task in tasks.items():
-                most[name] = max(most[name], _peak_mb(task.pid))
+                most[name] = max(most[name], machine.peak_bytes(task.pid) // 10**6)
             time.sleep(_POLL_SECS)
     finally:
         for task in tasks.values():
@@ -106,23 +106,12 @@ def _started(kind: str, options: argparse.Namespace,
     cluster, tasks = jobs.cluster(chief=1, worker=1, ps=2), {}
     for role, index in [("ps", 0), ("ps", 1), ("chief", 0), ("worker", 0), ("evaluator", 0)]:
         name = f"{role}-{index}"
-        env = {**os.environ, "PYTHONPATH": str(jobs.REPO), "CUDA_VISIBLE_DEVICES": "-1",
-               "TF_CPP_MIN_LOG_LEVEL": "2", "TF_CONFIG": json.dumps(
-                   {"cluster": cluster, "task": {"type": role, "index": index}})}
+        env = jobs.environment(TF_CPP_MIN_LOG_LEVEL="2", TF_CONFIG=json.dumps(
+            {"cluster": cluster, "task": {"type": role, "index": index}}))
         with (folder / f"{name}.log").open("wb") as log:
             tasks[name] = subprocess.Popen(command, env=env, cwd=folder, stdout=log,
                                            stderr=subprocess.STDOUT)
     return tasks
-
-
-def _peak_mb(pid: int) -> int:
-    """Returns the most memory that a process has had, in MB."""
-    try:
-        status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 // 10**6 for line in status.splitlines()
-                 if line.startswith("VmHWM")), 0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Names the processor that figures are taken on, and the commit that they are taken of."""
+"""The processor and the commit that figures are taken of, and the memory of a process."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ def cpu_name() -> str:
     lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
     return next((line.partition(":")[2].strip() for line in lines
                  if line.startswith("model name")), "unknown processor")
+
+
+def peak_bytes(pid: int) -> int:
+    """Returns the most memory that a process has had (VmHWM), on Linux; 0 if it has ended."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    kilobytes = status.partition("VmHWM:")[2].split()
+    return 1024 * int(kilobytes[0]) if kilobytes else 0
 
 
 def commit() -> str:

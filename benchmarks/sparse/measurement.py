@@ -15,7 +15,7 @@ from typing import Iterator, Sequence
 
 import numpy as np
 
-from benchmarks import followed_tasks
+from benchmarks import followed_tasks, machine
 from benchmarks.sparse import rows
 from benchmarks.sparse.peers import work
 from tests.support import jobs
@@ -119,13 +119,8 @@ def _measured(todo: work.Work, followers: list[followed_tasks.Follower],
         {name: 1000 * (after - before) / steps
          for name, before, after in zip(names, start.cpu_secs, end.cpu_secs)},
         (end.loopback_bytes - start.loopback_bytes) / 1000 / steps,
-        {each.task.name: _peak_bytes(each.task) / _MB for each in followers},
+        {each.task.name: machine.peak_bytes(each.task.process.pid) / _MB for each in followers},
         int(counted[1]) if counted else None, float("nan"), start.foreign_cores(end))
-
-
-def _peak_bytes(task: jobs.Task) -> int:
-    text = pathlib.Path(f"/proc/{task.process.pid}/status").read_text()
-    return 1024 * int(text.partition("VmHWM:")[2].split()[0])
 
 
 @contextlib.contextmanager

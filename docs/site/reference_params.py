@@ -8,7 +8,7 @@ from typing import Any, Mapping
 
 from docs.site.reference_flags import slug
 from docs.site.reference_markdown import code, table, text
-from estimator_trainer.plugins import loader, param_defaults, source_files
+from estimator_trainer.plugins import loader, param_defaults
 
 _HEAD = ("param", "default", "meaning")
 
@@ -17,27 +17,23 @@ def of_plugins() -> str:
     """Returns a section for each plug-in, and one for each module whose params several share."""
     found = [loader.find(kind, name) for kind in loader.ARGUMENTS
              for name in loader.available(kind)]
-    sections: list[str] = []
-    shared: list[str] = []
-    for plugin in found:
-        declared = param_defaults.read_docs(pathlib.Path(plugin.path))
-        shared += declared.included
-        parts = [f"### {plugin.kind} {plugin.name}", f"`--{plugin.kind}={plugin.name}`:"
-                 f" {text(plugin.doc)}"]
-        if declared.own:
-            parts.append(_table(declared.own, declared.texts))
-        parts += [f"It {'also ' * bool(declared.own)}has the params of"
-                  f" [{module}](#{slug(module)}){', with the defaults above' * bool(declared.own)}."
-                  for module in declared.included]
-        sections.append("\n\n".join(parts))
-    return "\n\n".join([*sections, *map(_shared, dict.fromkeys(shared))])
+    declared = [param_defaults.read_docs(pathlib.Path(plugin.path)) for plugin in found]
+    parts: list[str] = []
+    for plugin, of_plugin in zip(found, declared):
+        parts += [f"### {plugin.kind} {plugin.name}", f"`--{plugin.kind}={plugin.name}`:"
+                  f" {text(plugin.doc)}", *_params(of_plugin)]
+    for module, of_module in param_defaults.included_by(declared).items():
+        parts += [f"### {module}", "Several plug-ins share these params.", *_params(of_module)]
+    return "\n\n".join(parts)
 
 
-def _shared(module: str) -> str:
-    path = source_files.of_module(module)
-    assert path is not None
-    params = _table(param_defaults.of_module(path) or {}, param_defaults.read_docs(path).texts)
-    return f"### {module}\n\nSeveral plug-ins share these params.\n\n{params}"
+def _params(declared: param_defaults.Declared) -> list[str]:
+    """Returns a table of a module's own params, and where the others are."""
+    table_of_own = [_table(declared.own, declared.texts)] if declared.own else []
+    return [*table_of_own, *(
+        f"It {'also ' * bool(declared.own)}has the params of"
+        f" [{module}](#{slug(module)}){', with the defaults above' * bool(declared.own)}."
+        for module in declared.included)]
 
 
 def _table(values: Mapping[str, Any], texts: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from estimator_trainer import redaction, versions
 from estimator_trainer.checks.plan import Findings, Plan
-from estimator_trainer.plugins import loader, param_defaults, source_files
+from estimator_trainer.plugins import loader, param_defaults
 from estimator_trainer.plugins.plugin import Plugin
 
 _TEXT_COLUMN = 36
@@ -40,16 +40,15 @@ def list_plugins(as_json: bool) -> str:
                             "texts": declared[p.path].texts} for p in found], indent=2)
     lines: list[str] = []
     for plugin in found:
-        of_plugin = declared[plugin.path]
-        lines += [f"--{plugin.kind}={plugin.name}  {plugin.doc}",
-                  *_params(of_plugin.own, of_plugin.texts),
-                  *(f"    and the params of {module}, below" for module in of_plugin.included)]
-    for module in dict.fromkeys(name for each in declared.values() for name in each.included):
-        path = source_files.of_module(module)
-        assert path is not None
-        values, texts = param_defaults.of_module(path) or {}, param_defaults.read_docs(path).texts
-        lines += [f"params of {module}, except where listed above", *_params(values, texts)]
+        lines += [f"--{plugin.kind}={plugin.name}  {plugin.doc}", *_declared(declared[plugin.path])]
+    for module, of_module in param_defaults.included_by(declared.values()).items():
+        lines += [f"params of {module}, except where listed above", *_declared(of_module)]
     return "\n".join(lines)
+
+
+def _declared(params: param_defaults.Declared) -> list[str]:
+    return [*_params(params.own, params.texts),
+            *(f"    and the params of {module}, below" for module in params.included)]
 
 
 def _params(values: dict[str, Any], texts: dict[str, str]) -> list[str]:

@@ -25,7 +25,6 @@ _PACK_BYTES = 2**22
 # In place of a dimension that the step alone knows.
 _USUAL_SIZE = 2**10
 _LOOKUPS = {"ResourceGather", "ResourceGatherNd", "Gather", "GatherV2", "GatherNd"}
-_REFERENCE_OPS = {"Variable", "VariableV2"}
 
 
 class _Edge(NamedTuple):
@@ -117,7 +116,7 @@ class _Step:
 def _is_soon_ready(op: tf.Operation) -> bool:
     """Returns whether a ps has the result at the start of the step, or when the ids have come."""
     is_read = op.type == "ReadVariableOp" or (
-        op.type == "Identity" and op.inputs[0].op.type in _REFERENCE_OPS)
+        op.type == "Identity" and op.inputs[0].op.type in operations.REFERENCE_VARIABLES)
     return (is_read or op.type in _LOOKUPS) and not op.control_inputs
 
 
@@ -202,6 +201,4 @@ def _integer(dtype: tf.DType) -> tf.DType:
 def _give(edge: _Edge, tensor: tf.Tensor) -> None:
     """Gives the consumers another tensor."""
     for op in set(edge.consumers):
-        for index, each in enumerate(op.inputs):
-            if each is edge.tensor:
-                private_api.set_input(op, index, tensor)
+        operations.replace_input(op, edge.tensor, tensor)

@@ -123,12 +123,13 @@ class _Member(NamedTuple):
         return [self.lookup.ids, self.lookup.indices, self.lookup.dense_shape, *dense]
 
 
-def _members(train_op: tf.Operation) -> Iterable[_Member]:
+def _members(train_op: tf.Operation) -> list[_Member]:
     outside = operations.outside(train_op.graph)
-    for op in sorted(operations.up_to(train_op), key=lambda op: op.name):
-        lookup = lookups.find(op, outside)
-        if lookup and not private_api.is_in_branch(op):
-            yield _Member(lookup, _Source.of(lookup))
+    found = (lookups.find(op, outside) for op in operations.up_to(train_op)
+             if not private_api.is_in_branch(op))
+    members = [_Member(lookup, _Source.of(lookup)) for lookup in found if lookup]
+    # A set of operations has another order in each process.
+    return sorted(members, key=lambda member: member.lookup.output.name)
 
 
 def _is_parallel(group: list[_Member], train_op: tf.Operation) -> bool:
@@ -178,6 +179,7 @@ class _Fused:
     def build(self) -> None:
         """Makes the fused operations, and gives their results to the users of the lookups."""
         num = len(self._lookups)
+        gradients = [each.gradient for each in self._lookups if each.gradient]
         with tf.device(self._on_trainer):
             ids = self._from_dense() if self._sources else self._from_sparse()
             ends = tf.cumsum(ids.sizes)
@@ -192,25 +194,27 @@ class _Fused:
                 values=tf.range(num, dtype=tf.int64)[None], out_type=tf.int64)[0]
             unique = _Parts(tf.bitwise.bitwise_and(keys, _LARGEST_ID),
                             last - tf.concat([[0], last[:-1]], 0), num)
-        with tf.device(self._on_ps):
-            looked_up = tf.concat([
-                tf.raw_ops.ResourceGather(resource=each.table, indices=part,
-                                          dtype=each.output.dtype)
-                for each, part in zip(self._lookups, unique.on(self._on_ps))], 0)
-        is_empty = filled.empty_row_indicator
+        looked_up = self._looked_up(unique)
         with tf.device(self._on_trainer):
             summed = _SUMS[self._combiner](
                 data=tf.identity(looked_up), indices=positions, segment_ids=rows)
-            outputs = _Parts(_zero(summed, is_empty), ids.sizes, num)
-        outputs.replace([each.output for each in self._lookups])
-        gradients = [each.gradient for each in self._lookups if each.gradient]
-        if gradients:
-            with tf.device(self._on_trainer):
+            outputs = _Parts(_zero(summed, filled.empty_row_indicator), ids.sizes, num)
+            if gradients:
                 of_outputs = tf.concat([each.output for each in gradients], 0)
                 values = _SUM_GRADIENTS[self._combiner](
-                    grad=_zero(of_outputs, is_empty), indices=positions, segment_ids=rows,
-                    output_dim0=tf.size(keys))
+                    grad=_zero(of_outputs, filled.empty_row_indicator), indices=positions,
+                    segment_ids=rows, output_dim0=tf.size(keys))
+        outputs.replace([each.output for each in self._lookups])
+        if gradients:
             self._give_gradients(gradients, unique, unique.like(values))
+
+    def _looked_up(self, ids: _Parts) -> tf.Tensor:
+        """Returns the rows of the ids of all tables, [ids, dimension], on the ps."""
+        with tf.device(self._on_ps):
+            return tf.concat([
+                tf.raw_ops.ResourceGather(resource=each.table, indices=part,
+                                          dtype=each.output.dtype)
+                for each, part in zip(self._lookups, ids.on(self._on_ps))], 0)
 
     def _from_dense(self) -> _Ids:
         source = self._sources[0]
@@ -241,13 +245,12 @@ class _Fused:
     def _give_gradients(self, gradients: list[lookups.Gradient], ids: _Parts,
                         values: _Parts) -> None:
         # Optimizers add up rows of one id, but each id is there once.
-        for unique in [[op for op in each.indices.consumers() if op.type == "Unique"]
-                       for each in gradients]:
-            for op in unique:
-                for total in op.outputs[1].consumers():
-                    if total.type == "UnsortedSegmentSum":
-                        _replace(total.outputs[0], total.inputs[0])
-                _replace(op.outputs[0], op.inputs[0])
+        for unique in [op for each in gradients for op in each.indices.consumers()
+                       if op.type == "Unique"]:
+            for total in unique.outputs[1].consumers():
+                if total.type == "UnsortedSegmentSum":
+                    _replace(total.outputs[0], total.inputs[0])
+            _replace(unique.outputs[0], unique.inputs[0])
         ids.replace([each.indices for each in gradients])
         values.replace([each.values for each in gradients])
 
@@ -279,7 +282,7 @@ class _Parts:
                     with tf.device(op.device or None):
                         part = tf.raw_ops.EnsureShape(
                             input=part, shape=tensor.shape, name=f"{tensor.op.name}-/")
-                _give(op, tensor, part)
+                operations.replace_input(op, tensor, part)
 
 
 def _zero(rows: tf.Tensor, is_zero: tf.Tensor) -> tf.Tensor:
@@ -294,10 +297,4 @@ def _lookup_of(rows: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:
 
 def _replace(tensor: tf.Tensor, other: tf.Tensor) -> None:
     for op in set(tensor.consumers()):
-        _give(op, tensor, other)
-
-
-def _give(op: tf.Operation, tensor: tf.Tensor, other: tf.Tensor) -> None:
-    for index, each in enumerate(op.inputs):
-        if each is tensor:
-            private_api.set_input(op, index, other)
+        operations.replace_input(op, tensor, other)

@@ -68,7 +68,7 @@ class _Adapted:
         placed = tf.device(f"/device:{device.upper()}") if device else contextlib.nullcontext()
         with placed, keras_model.checked(name), explained(features, name):
             spec = loader.call(self._function, {"features": features, "labels": labels, **others})
-        # The first read of TPUEstimatorSpec's public name takes a fifth of a second in TensorFlow
+        # The first read of TPUEstimatorSpec's public name takes a tenth of a second in TensorFlow
         # 2.15, for a warning that it is deprecated.
         if not isinstance(spec, tf.estimator.EstimatorSpec) and isinstance(
                 spec, tf.compat.v1.estimator.tpu.TPUEstimatorSpec):

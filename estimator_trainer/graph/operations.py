@@ -6,7 +6,9 @@ from typing import Any, Callable, Iterable, Sequence
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.patches import private_api
 
+REFERENCE_VARIABLES = {"Variable", "VariableV2"}
 # A scope of the model may have such a name, too.
 _PART = re.compile(r"(/part_\d+)?(/replica_\d+)?$")
 _SHOWN = 10
@@ -86,6 +88,14 @@ def copies(tensors: Sequence[tf.Tensor], operations: set[tf.Operation]) -> list[
                     [tensor.dtype for tensor in each.outputs], attrs=attributes,
                     name=each.name.rpartition("/")[2], op_def=each.op_def).outputs
     return [copied(tensor) for tensor in tensors]
+
+
+def replace_input(operation: tf.Operation, old: tf.Tensor, new: tf.Tensor) -> None:
+    """Gives an operation of a graph that no session has run another tensor, wherever it takes one.
+    """
+    for index, each in enumerate(operation.inputs):
+        if each is old:
+            private_api.set_input(operation, index, new)
 
 
 def followers(ops: Iterable[tf.Operation]) -> dict[tf.Operation, list[tf.Operation]]:

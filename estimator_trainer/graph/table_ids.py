@@ -11,6 +11,8 @@ from typing import Any, Iterator, NamedTuple
 
 import tensorflow as tf
 
+from estimator_trainer.graph import operations
+
 # The messages of kernels: gather_op.cc, gather_nd_op.cc, training_ops.cc, dynamic_partition_op.cc,
 # segment_reduction_ops_impl.h. A kernel that divides ids among the parts of a table names no id.
 _NO_SUCH_ROW = re.compile(
@@ -20,7 +22,7 @@ _NO_SUCH_ROW = re.compile(
     r"|indices\[\d+\] == (?P<summed>-?\d+) out of range \[0, (?P<summed_rows>\d+)\)"
     r"|partitions\[[\d,]+\] = -?\d+ is not in \[")
 _NODE = re.compile(r"(?:\{\{function_node ([^}]*)\}\})?\{\{node ([^}]*)\}\}")
-_VARIABLES = {"VarHandleOp", "VariableV2", "Variable"}
+_VARIABLES = {"VarHandleOp", *operations.REFERENCE_VARIABLES}
 # Operations whose first input is the table, or the rows that were read from it.
 _READS = re.compile(r"(Resource)?(Gather|Scatter|Sparse(Apply|Segment))\w*|SparseSegment\w+"
                     r"|ReadVariableOp|Identity|Enter|RefEnter")
@@ -28,7 +30,6 @@ _LOOKUP = re.compile(r"(Resource)?Gather\w*")
 _PARTITION = "DynamicPartition"
 # These take a condition, or the number of a branch, before the arguments of their functions.
 _BRANCHES = re.compile(r"(Stateless)?(If|Case)")
-_PART = re.compile(r"(/part_\d+)?(/replica_\d+)?$")
 _COLUMN = re.compile(r"(?:^|/)([^/]+)_embedding(?:_\d+)?/embedding_weights(?:_\d+)?$"
                      r"|(?:^|/)linear_model(?:_\d+)?/([^/]+)/weights$")
 
@@ -122,7 +123,7 @@ class _Definition:
         found = {variable.name: variable for variable in variables if variable is not None}
         if not found:
             return None
-        names = {_PART.sub("", name) for name in found}
+        names = {operations.saved_name(variable) for variable in found.values()}
         rows = sum(_rows(variable) for variable in found.values())
         is_whole = not any("/part_" in name for name in found)
         return _Table(names.pop(), rows, is_whole) if len(names) == 1 and rows else None

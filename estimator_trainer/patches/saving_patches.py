@@ -90,7 +90,7 @@ def writing_graphs_natively() -> Iterator[None]:
     """Makes C++ write the text of `graph.pbtxt`, within a `with` statement.
 
     protobuf's `text_format` is written in Python, and takes ten times as long as `str` of a
-    message: 0.3 to 0.5 seconds before the first step of 7,000 operations. Both texts are read as
+    message: 0.3 seconds before the first step, for 7,000 operations. Both texts are read as
     the same graph.
     """
     files = private_api.graph_files()

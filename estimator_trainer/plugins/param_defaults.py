@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 import tokenize
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 from estimator_trainer import errors, redaction
 from estimator_trainer.plugins import source_files
@@ -135,6 +135,18 @@ def read_docs(path: pathlib.Path) -> Declared:
     own = {ast.literal_eval(key): ast.literal_eval(value)
            for key, value in zip(node.keys, node.values) if key is not None}
     return Declared(own, tuple(sources), texts)
+
+
+def included_by(declarations: Iterable[Declared]) -> dict[str, Declared]:
+    """Returns the modules that DEFAULT_PARAMS include, and that those include, each once."""
+    found: dict[str, Declared] = {}
+    names = [name for each in declarations for name in each.included]
+    for name in names:
+        path = source_files.of_module(name)
+        if name not in found and path is not None:
+            found[name] = read_docs(path)
+            names += found[name].included
+    return found
 
 
 def _comments(node: ast.Dict, source: str) -> dict[str, str]:

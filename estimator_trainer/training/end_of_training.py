@@ -118,14 +118,10 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         steps = self.loop_size.plan(self.step)
         if self._steps is not None:
             feed_dict[self._steps] = steps
-        # A session takes a dict apart in each run.
-        fetches = self._fetches if len(self._fetches) > 1 else self._fetches["step"]
-        return tf.estimator.SessionRunArgs(fetches, feed_dict)
+        return tf.estimator.SessionRunArgs(self._fetches, feed_dict)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         values, before = run_values.results, self.step
-        if not isinstance(values, dict):
-            values = {"step": values}
         self.step, self._has_stepped, self._last_run = int(values["step"]), True, run_context
         self._watchdog.tick(self.step)
         self._stop.check_failure()

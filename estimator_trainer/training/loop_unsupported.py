@@ -13,7 +13,6 @@ from estimator_trainer.graph import operations
 from estimator_trainer.patches import private_api
 
 _CHECKPOINT_OPS = {"SaveV2", "RestoreV2"}
-_REFERENCE_OPS = {"Variable", "VariableV2"}
 # Operations that change something outside the loop, or keep their state between steps in a loop as
 # in single session runs. Random ops draw the same numbers in both.
 _SAFE_OPS = re.compile(
@@ -101,7 +100,7 @@ def check_variables() -> None:
 def explain(error: Exception) -> LoopUnsupported:
     """Returns the reason that an error of building the loop stands for."""
     variables = tf.compat.v1.global_variables()
-    if any(variable.op.type in _REFERENCE_OPS for variable in variables):
+    if any(variable.op.type in operations.REFERENCE_VARIABLES for variable in variables):
         return LoopUnsupported(_REFERENCES)
     # Where a strategy calls the model_fn, TensorFlow puts a traceback in front.
     is_wrapped = str(error).startswith("in user code")
