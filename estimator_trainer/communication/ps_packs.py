@@ -16,7 +16,6 @@ from typing import Iterable, NamedTuple
 import tensorflow as tf
 
 from estimator_trainer.graph import operations
-from estimator_trainer.patches import private_api
 
 # Copying a larger tensor into a pack and out of it takes as long as a call.
 _SMALL_BYTES = 2**18
@@ -81,13 +80,14 @@ class _Step:
         self._ops = operations.up_to(train_op)
         self._followers = operations.followers(self._ops)
         self._outside = operations.outside(train_op.graph)
+        self._branched = operations.branched(self._ops, self._followers)
 
     def small_edges(self) -> list[_Edge]:
         """Returns the small tensors that leave their task in each step.
 
         A tensor of a branch that is not taken never comes, so its pack would not either.
         """
-        return [edge for op in self._ops if not private_api.is_in_branch(op)
+        return [edge for op in self._ops if op not in self._branched
                 for tensor in op.outputs if _is_small(tensor) for edge in self._edges(tensor)]
 
     def after(self, ops: Iterable[tf.Operation]) -> set[tf.Operation]:
@@ -100,7 +100,7 @@ class _Step:
             return []
         by_target: dict[str, list[tf.Operation]] = {}
         for op in self._followers.get(tensor.op, ()):
-            if any(each is tensor for each in op.inputs) and not private_api.is_in_branch(op):
+            if any(each is tensor for each in op.inputs) and op not in self._branched:
                 by_target.setdefault(self._ps_of(op), []).append(op)
         return [_Edge(tensor, consumers, source, target)
                 for target, consumers in by_target.items() if bool(source) != bool(target)]

@@ -17,7 +17,6 @@ import tensorflow as tf
 from estimator_trainer.embedding import lookups
 from estimator_trainer.embedding.lookups import Lookup
 from estimator_trainer.graph import graph_names, operations
-from estimator_trainer.patches import private_api
 
 # The bits of a key below the number of its column. No table has so many rows.
 _ID_BITS = 40
@@ -124,10 +123,11 @@ class _Member(NamedTuple):
 
 
 def _members(train_op: tf.Operation) -> list[_Member]:
-    outside = operations.outside(train_op.graph)
-    found = (lookups.find(op, outside) for op in operations.up_to(train_op)
-             if not private_api.is_in_branch(op))
-    members = [_Member(lookup, _Source.of(lookup)) for lookup in found if lookup]
+    outside, ops = operations.outside(train_op.graph), operations.up_to(train_op)
+    branched = operations.branched(ops, operations.followers(ops))
+    found = (lookups.find(op, outside) for op in ops if op not in branched)
+    members = [_Member(lookup, _Source.of(lookup)) for lookup in found if lookup and not (
+        lookup.gradient and lookup.gradient.values.op in branched)]
     # A set of operations has another order in each process.
     return sorted(members, key=lambda member: member.lookup.output.name)
 
@@ -276,12 +276,16 @@ class _Parts:
     def replace(self, tensors: Sequence[tf.Tensor]) -> None:
         """Gives the consumers of each tensor the part in its place."""
         for index, tensor in enumerate(tensors):
-            for op in set(tensor.consumers()):
+            named: dict[str, tf.Tensor] = {}
+            for op in sorted(set(tensor.consumers()), key=lambda op: op.name):
                 part = self.on(op.device or None)[index]
                 if op.type in _COMMUTATIVE:
-                    with tf.device(op.device or None):
-                        part = tf.raw_ops.EnsureShape(
-                            input=part, shape=tensor.shape, name=f"{tensor.op.name}-/")
+                    if op.device not in named:
+                        with tf.device(op.device or None):
+                            named[op.device] = tf.raw_ops.EnsureShape(
+                                input=part, shape=tensor.shape,
+                                name=f"{tensor.op.name}{'-' * (len(named) + 1)}/")
+                    part = named[op.device]
                 operations.replace_input(op, tensor, part)
 
 

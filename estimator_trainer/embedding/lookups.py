@@ -137,8 +137,10 @@ def _gradient(match: template.Match, of_template: _Template) -> Gradient | None:
     unique = match[positions.op.outputs[0]]
     ids = [each.outputs[0] for each in unique.consumers()
            if each.type == indices.op.type and match.extend(indices, each.outputs[0])]
-    rows = [each.outputs[0] for sums in match[positions].consumers() if sums.type == summed.type
-            for each in sums.outputs[0].consumers()
+    sums = [each for each in match[positions].consumers() if each.type in _GRADIENTS]
+    if len(sums) != 1:
+        return None  # One for each loss.
+    rows = [each.outputs[0] for each in sums[0].outputs[0].consumers()
             if each.type == values.op.type and match.extend(values, each.outputs[0])]
     if len(ids) != 1 or len(rows) != 1:
         return None

@@ -9,6 +9,8 @@ from estimator_trainer import errors
 from estimator_trainer.patches import private_api
 
 REFERENCE_VARIABLES = {"Variable", "VariableV2"}
+# Begin and end what a branch of TensorFlow 1's control flow leaves out; a loop ends with an exit.
+_SWITCHES, _MERGES = {"Switch", "RefSwitch"}, {"Merge", "RefMerge", "Exit", "RefExit"}
 # A scope of the model may have such a name, too.
 _PART = re.compile(r"(/part_\d+)?(/replica_\d+)?$")
 _SHOWN = 10
@@ -105,6 +107,21 @@ def followers(ops: Iterable[tf.Operation]) -> dict[tf.Operation, list[tf.Operati
         for each in before(op):
             found.setdefault(each, []).append(op)
     return found
+
+
+def branched(ops: Iterable[tf.Operation],
+             followers_of: dict[tf.Operation, list[tf.Operation]]) -> set[tf.Operation]:
+    """Returns those of some operations that a step may leave out, or repeat.
+
+    They are in a branch or a loop of TensorFlow 1's control flow, or a gradient of it, which is in
+    no branch by its context. `followers_of` is the result of `followers` for `ops`.
+    """
+    def next_in_branch(op: tf.Operation) -> list[tf.Operation]:
+        return [each for each in followers_of.get(op, ()) if each.type not in _MERGES]
+
+    ops = list(ops)
+    inside = {op for op in ops if private_api.is_in_branch(op)}
+    return inside | reached((op for op in ops if op.type in _SWITCHES), next_in_branch)
 
 
 def outside(graph: tf.Graph) -> dict[tf.Operation, tf.Operation]:

@@ -155,9 +155,83 @@ def _trained_one_after_the_other(features, labels):
         return v1.assign_add(step, 1).op, loss
 
 
-_OF_IDS = [_by_hand, _of_identities, _of_hashed_numbers, _frozen, _one_after_the_other,
+def _crossed(features, labels):
+    """Adds and multiplies the outputs of lookups, as a factorization machine does."""
+    first, *others = (v1.nn.safe_embedding_lookup_sparse(_table(name), _sparse(features[name]))
+                      for name in _NAMES)
+    return _minimized([first * other + first for other in others], labels)
+
+
+def _with_two_losses(features, labels):
+    tables = [_table(name) for name in _NAMES]
+    units = tf.concat([v1.nn.safe_embedding_lookup_sparse(table, _sparse(features[name]))
+                       for table, name in zip(tables, _NAMES)], 1)
+    optimizer = v1.train.AdamOptimizer(0.1)
+    pairs = optimizer.compute_gradients(tf.reduce_sum(units ** 2), tables)
+    train_op, loss = _minimized([units], labels)
+    with tf.control_dependencies([train_op]):
+        return optimizer.apply_gradients(pairs), loss
+
+
+def _of_two_layers(features, labels):
+    cols = [columns.embedding_column(_hashed(name, tf.int64), 4) for name in _NAMES]
+    outputs = []
+    for scope in ("first", "second"):
+        with v1.variable_scope(scope):
+            outputs.append(v1.feature_column.input_layer(features, cols))
+    return _minimized(outputs, labels)
+
+
+_OF_IDS = [_by_hand, _crossed, _with_two_losses, _of_two_layers, _of_identities, _of_hashed_numbers, _frozen, _one_after_the_other,
            _trained_one_after_the_other]
-_STAY = [_one_after_the_other, _trained_one_after_the_other]
+_STAY = [_with_two_losses, _one_after_the_other, _trained_one_after_the_other]
+
+
+def _is_even():
+    return tf.equal(v1.train.get_global_step().read_value() % 2, 0)
+
+
+def _in_branches(features, labels):
+    """Looks up more rows in every second step, and other ones in those between."""
+    ids = _sparse(features["a"])
+    first, second, *tables = (_table(name) for name in ("first", "second", *_NAMES))
+    units = [v1.nn.safe_embedding_lookup_sparse(table, _sparse(features[name]))
+             for table, name in zip(tables, _NAMES)]
+    units.append(v1.cond(
+        _is_even(), lambda: (v1.nn.safe_embedding_lookup_sparse(first, ids) +
+                             v1.nn.safe_embedding_lookup_sparse(second, ids) + units[0]),
+        lambda: 2 * v1.nn.safe_embedding_lookup_sparse(second, ids)))
+    return _minimized(units, labels)
+
+
+def _in_a_loop(features, labels):
+    """Looks up the same rows again and again."""
+    ids, tables = _sparse(features["a"]), [_table(name) for name in _NAMES]
+    units = [v1.nn.safe_embedding_lookup_sparse(table, ids) for table in tables]
+
+    def body(count, total):
+        return count + 1, total / 2 + sum(
+            v1.nn.safe_embedding_lookup_sparse(table, ids) for table in tables) * units[1]
+
+    return _minimized([units[2], v1.while_loop(
+        lambda count, _: count < 3, body, (0, units[0]))[1]], labels)
+
+
+def _trained_in_branches(features, labels):
+    """Trains some tables in every second step, the others in those between."""
+    tables = [_table(name) for name in ("d", *_NAMES)]
+    units = [v1.nn.safe_embedding_lookup_sparse(table, _sparse(features[name]))
+             for table, name in zip(tables, ("a", *_NAMES))]
+    loss = tf.reduce_mean((tf.concat(units, 1) - labels) ** 2)
+    optimizer = v1.train.GradientDescentOptimizer(0.5)
+    update = v1.cond(_is_even(), *(
+        lambda some=some: tf.group(optimizer.minimize(loss, var_list=some))
+        for some in (tables[:2], tables[2:])))
+    with tf.control_dependencies([update]):
+        return v1.assign_add(v1.train.get_global_step(), 1).op, loss
+
+
+_OF_CONTROL_FLOW = [_in_branches, _in_a_loop, _trained_in_branches]
 
 
 def _build(model, is_fused, data):
@@ -253,3 +327,26 @@ def test_fused_lookups_travel_in_packs(model, num_ps, cluster):
     _assert_same(fused, single)
     _assert_same(fused, _train(model, False, _OF_TEXT))
     assert fused[2]["calls"] <= 20 * num_ps
+
+
+@pytest.fixture(name="control_flow_of_tensorflow_1")
+def fixture_control_flow_of_tensorflow_1():
+    was_v2 = v1.control_flow_v2_enabled()
+    v1.disable_control_flow_v2()
+    yield
+    if was_v2:
+        v1.enable_control_flow_v2()
+
+
+@pytest.mark.cluster
+@pytest.mark.usefixtures("control_flow_of_tensorflow_1")
+@pytest.mark.parametrize("model", _OF_CONTROL_FLOW, ids=lambda model: model.__name__[1:])
+def test_a_branch_that_is_not_taken_holds_up_no_other_lookup(model, cluster):
+    hosts, target = cluster
+    single = _train(model, False, _OF_NUMBERS)
+    _assert_same(_train(model, True, _OF_NUMBERS), single)
+    device = v1.train.replica_device_setter(
+        worker_device="/job:chief/task:0", cluster=tf.train.ClusterSpec(hosts))
+    _assert_same(_train(model, True, _OF_NUMBERS, target=target, device=device), single)
+    assert len(set(single[0])) == _STEPS
+
