@@ -23,12 +23,12 @@ _OF_NUMBERS = {name: np.random.default_rng(i).integers(-1, 9, [_STEPS, _BATCH, 2
 _LABELS = np.random.default_rng(5).normal(size=[_STEPS, _BATCH, 1]).astype(np.float32)
 
 
-def _minimized(outputs, labels, optimizer=None):
+def _minimized(outputs, labels, optimizer=None, **options):
     units = tf.concat(outputs, 1)
     kernel = v1.get_variable("kernel", [units.shape[1], 1], initializer=v1.ones_initializer())
     loss = tf.reduce_mean((units @ kernel - labels) ** 2)
     optimizer = optimizer or v1.train.AdagradOptimizer(0.1)
-    return optimizer.minimize(loss, v1.train.get_or_create_global_step()), loss
+    return optimizer.minimize(loss, v1.train.get_or_create_global_step(), **options), loss
 
 
 def _hashed(name, dtype=tf.string, buckets=20):
@@ -182,8 +182,8 @@ def _of_two_layers(features, labels):
     return _minimized(outputs, labels)
 
 
-_OF_IDS = [_by_hand, _crossed, _with_two_losses, _of_two_layers, _of_identities, _of_hashed_numbers, _frozen, _one_after_the_other,
-           _trained_one_after_the_other]
+_OF_IDS = [_by_hand, _crossed, _with_two_losses, _of_two_layers, _of_identities, _of_hashed_numbers,
+           _frozen, _one_after_the_other, _trained_one_after_the_other]
 _STAY = [_with_two_losses, _one_after_the_other, _trained_one_after_the_other]
 
 
@@ -201,7 +201,7 @@ def _in_branches(features, labels):
         _is_even(), lambda: (v1.nn.safe_embedding_lookup_sparse(first, ids) +
                              v1.nn.safe_embedding_lookup_sparse(second, ids) + units[0]),
         lambda: 2 * v1.nn.safe_embedding_lookup_sparse(second, ids)))
-    return _minimized(units, labels)
+    return _minimized(units, labels, colocate_gradients_with_ops=True)
 
 
 def _in_a_loop(features, labels):
@@ -349,4 +349,3 @@ def test_a_branch_that_is_not_taken_holds_up_no_other_lookup(model, cluster):
         worker_device="/job:chief/task:0", cluster=tf.train.ClusterSpec(hosts))
     _assert_same(_train(model, True, _OF_NUMBERS, target=target, device=device), single)
     assert len(set(single[0])) == _STEPS
-
