@@ -111,10 +111,10 @@ def followers(ops: Iterable[tf.Operation]) -> dict[tf.Operation, list[tf.Operati
 
 def branched(ops: Iterable[tf.Operation],
              followers_of: dict[tf.Operation, list[tf.Operation]]) -> set[tf.Operation]:
-    """Returns those of some operations that a step may leave out, or repeat.
+    """Returns the operations of branches and loops of TensorFlow 1's control flow.
 
-    They are in a branch or a loop of TensorFlow 1's control flow, or a gradient of it, which is in
-    no branch by its context. `followers_of` is the result of `followers` for `ops`.
+    A step may leave out such an operation, or repeat it. Gradients of a branch are included, which
+    are in no branch by their context. `followers_of` is the result of `followers` for `ops`.
     """
     def next_in_branch(op: tf.Operation) -> list[tf.Operation]:
         return [each for each in followers_of.get(op, ()) if each.type not in _MERGES]
