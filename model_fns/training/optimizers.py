@@ -14,18 +14,42 @@ import tensorflow as tf
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
-    "optimizer": "sgd",  # adadelta, adagrad, adagrad_da, adam, ftrl, momentum, nesterov,
-    # proximal_adagrad, proximal_sgd, rmsprop or sgd
+    "optimizer": "sgd",  # adadelta, adagrad, adagrad_da, adam, ftrl, lazy_adam, momentum,
+    # nesterov, proximal_adagrad, proximal_sgd, rmsprop or sgd
     "momentum": 0.9,  # for momentum, nesterov and rmsprop: decay of the sum of past gradients
-    "adam_beta1": 0.9,  # decay of the gradients' mean
+    "adam_beta1": 0.9,  # for adam and lazy_adam: decay of the gradients' mean
     "adam_beta2": 0.999,  # decay of their squares' mean
-    "epsilon": 1e-8,  # for adadelta, adam and rmsprop: added to divisors
+    "epsilon": 1e-8,  # for adadelta, adam, lazy_adam and rmsprop: added to divisors
     "l1_strength": 0.0,  # L1 penalty, for adagrad_da, ftrl, proximal_adagrad, proximal_sgd
     "l2_strength": 0.0,  # L2 penalty, for the same
 }
 Optimizer: TypeAlias = tf.compat.v1.train.Optimizer
 _GradsAndVars = Sequence[tuple[Any, tf.Variable]]
 _train = tf.compat.v1.train
+
+
+class LazyAdam(_train.AdamOptimizer):
+    """Adam that changes, of a table, only the rows that a batch uses: values and moments.
+
+    Adam changes every row in every step, which takes as long as the table is large.
+    """
+
+    def _resource_apply_sparse(self, grad: tf.Tensor, handle: tf.Variable,
+                               indices: tf.Tensor) -> tf.Operation:
+        """Updates the rows `indices`, each of which is there once, by `grad`, [rows, ...]."""
+        dtype = grad.dtype
+        rate, beta1, beta2, epsilon = (tf.cast(value, dtype) for value in (
+            self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t))
+        power1, power2 = (tf.cast(power, dtype) for power in self._get_beta_accumulators())
+        mean, square = self.get_slot(handle, "m"), self.get_slot(handle, "v")
+        means = beta1 * tf.gather(mean, indices) + (1 - beta1) * grad
+        squares = beta2 * tf.gather(square, indices) + (1 - beta2) * tf.square(grad)
+        change = rate * tf.sqrt(1 - power2) / (1 - power1) * means / (tf.sqrt(squares) + epsilon)
+        return tf.group(mean.scatter_update(tf.IndexedSlices(means, indices)),
+                        square.scatter_update(tf.IndexedSlices(squares, indices)),
+                        handle.scatter_sub(tf.IndexedSlices(change, indices)))
+
+
 _BY_NAME: dict[str, Callable[[tf.Tensor, dict[str, Any]], Optimizer]] = {
     "adadelta": lambda rate, p: _train.AdadeltaOptimizer(rate, epsilon=p["epsilon"]),
     "adagrad": lambda rate, p: _train.AdagradOptimizer(rate),
@@ -34,6 +58,8 @@ _BY_NAME: dict[str, Callable[[tf.Tensor, dict[str, Any]], Optimizer]] = {
     "adam": lambda rate, p: _train.AdamOptimizer(
         rate, p["adam_beta1"], p["adam_beta2"], p["epsilon"]),
     "ftrl": lambda rate, p: _train.FtrlOptimizer(rate, **_strengths(p)),
+    "lazy_adam": lambda rate, p: LazyAdam(
+        rate, p["adam_beta1"], p["adam_beta2"], p["epsilon"]),
     "momentum": lambda rate, p: _train.MomentumOptimizer(rate, p["momentum"]),
     "nesterov": lambda rate, p: _train.MomentumOptimizer(rate, p["momentum"], use_nesterov=True),
     "proximal_adagrad": lambda rate, p: _train.ProximalAdagradOptimizer(rate, **_strengths(p)),
