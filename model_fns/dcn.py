@@ -27,8 +27,8 @@ DEFAULT_PARAMS = {
     "cross_layers": 2,  # number of cross layers
     "cross_rank": 0,  # rank of a cross layer's matrix; 0: a full matrix
     "structure": "stacked",  # hidden layers after the crosses (stacked), or beside them (parallel)
-    "optimizer": "adagrad",
-    "learning_rate": 0.05,  # for the mean loss of the global batch
+    "optimizer": "lazy_adam",
+    "learning_rate": 0.001,  # for the mean loss of the global batch
 }
 _STRUCTURES = ("parallel", "stacked")
 

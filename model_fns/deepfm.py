@@ -24,8 +24,8 @@ DEFAULT_PARAMS = {
     **fields.DEFAULT_PARAMS,
     **tower.DEFAULT_PARAMS,
     **head.DEFAULT_PARAMS,
-    "optimizer": "adagrad",
-    "learning_rate": 0.05,  # for the mean loss of the global batch
+    "optimizer": "lazy_adam",
+    "learning_rate": 0.001,  # for the mean loss of the global batch
 }
 
 
