@@ -51,7 +51,7 @@ class Rows(NamedTuple):
 
 
 class Truth:
-    """What decides about clicks: the names, weights and vectors of categories, and the waves."""
+    """Names, weights and vectors of categories, and the waves over the numbers."""
 
     def __init__(self, seed: int):
         rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
     python examples/12_click_through/peers.py /tmp/clicks [--rows=N]
 
-It needs scikit-learn and NumPy alone, in any environment, and prints one line of JSON: the AUC of
+The program needs scikit-learn and NumPy alone. One line of JSON is printed: the AUC of
 each on test.tsv, and its seconds of training.
 """
 
@@ -29,7 +29,7 @@ _SEED = 1
 
 
 def read(paths: list[pathlib.Path], rows: int) -> tuple[Any, Any, Any]:
-    """Returns labels, numbers [rows, 13], of which blank ones are NaN, and categories [rows, 26]."""
+    """Returns labels, numbers [rows, 13], NaN where blank, and categories [rows, 26]."""
     found = [_of_file(path, rows // len(paths) if rows else None) for path in paths]
     labels, numbers, categories = (np.concatenate(each) for each in zip(*found))
     return labels, np.sign(numbers) * np.log1p(np.abs(numbers)), categories
@@ -39,7 +39,8 @@ def _of_file(path: pathlib.Path, rows: int | None) -> tuple[Any, Any, Any]:
     lines = path.read_text(encoding="ascii").splitlines()[:rows]
     columns = list(zip(*(line.split("\t") for line in lines), strict=True))
     numbers = [[float(value or "nan") for value in column] for column in columns[1:_NUMBERS + 1]]
-    categories = [[int(value or "-1", 16) for value in column] for column in columns[_NUMBERS + 1:]]
+    categories = [[int(value or "-1", 16) for value in column]
+                  for column in columns[_NUMBERS + 1:]]
     return (np.array(columns[0], np.int64), np.array(numbers, np.float32).T,
             np.array(categories, np.int64).T)
 

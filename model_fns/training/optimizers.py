@@ -28,7 +28,7 @@ _GradsAndVars = Sequence[tuple[Any, tf.Variable]]
 _train = tf.compat.v1.train
 
 
-class LazyAdam(_train.AdamOptimizer):
+class LazyAdam(tf.compat.v1.train.AdamOptimizer):
     """Adam that changes, of a table, only the rows that a batch uses: values and moments.
 
     Adam changes every row in every step, which takes as long as the table is large.

@@ -214,7 +214,7 @@ def test_an_export_predicts_what_the_checkpoint_does(module, params, tmp_path):
 
     config = tf.estimator.RunConfig(str(tmp_path / "model"), tf_random_seed=2)
     estimator = tf.estimator.Estimator(module.model_fn, config=config, params={
-        **module.DEFAULT_PARAMS, **_IDS, **params, "moving_average": 0.9, "learning_rate": 0.5})
+        **module.DEFAULT_PARAMS, **_IDS, **params, "moving_average": 0.9, "learning_rate": 0.05})
     estimator.train(input_fn)
     metrics = estimator.evaluate(lambda: input_fn().take(1))
     assert metrics["auc"] == 1.0 and metrics["loss"] < 0.5

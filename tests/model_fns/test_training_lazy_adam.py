@@ -52,7 +52,7 @@ def _in_numpy(batches):
 
 
 @pytest.mark.parametrize("partitions", [None, tf.compat.v1.fixed_size_partitioner(2)])
-def test_rows_of_a_batch_change_as_adam_says_and_no_others_do(partitions):
+def test_only_the_rows_of_a_batch_change_and_as_with_adam(partitions):
     table, _ = _trained("lazy_adam", _BATCHES, partitions)
     np.testing.assert_allclose(table, _in_numpy(_BATCHES), rtol=1e-5)
     np.testing.assert_array_equal(table[[1, 3, 5]], np.float32([[.2, .3], [.6, .7], [1., 1.1]]))
