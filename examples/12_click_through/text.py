@@ -10,8 +10,8 @@ from examples.runs import EXAMPLES
 
 SOURCE = ("The text: the generator's own probabilities, whose AUC on the 200,000 test lines is the"
           " best possible one. Here: each model's AUC on the same lines, and how far below it is."
-          " All learn from the same 2,000,000 lines. The settings of DCN v2 and DeepFM were chosen on"
-          " validation lines; the two passes of the synchronous job and the canned Estimator's"
+          " All learn from the same 2,000,000 lines. The settings of DCN v2 and DeepFM were chosen"
+          " on validation lines; the two passes of the synchronous job and the canned Estimator's"
           " optimizer only after AUCs on the test lines.")
 _FOLDER = EXAMPLES / "12_click_through"
 _STEPS = 3900  # of 512 lines: one pass
