@@ -93,7 +93,9 @@ def copies(tensors: Sequence[tf.Tensor], operations: set[tf.Operation]) -> list[
 
 
 def replace_input(operation: tf.Operation, old: tf.Tensor, new: tf.Tensor) -> None:
-    """Gives an operation of a graph that no session has run another tensor, wherever it takes one.
+    """Gives an operation the tensor `new` wherever it takes `old`.
+
+    No session may have run the graph before.
     """
     for index, each in enumerate(operation.inputs):
         if each is old:
