@@ -79,7 +79,7 @@ def measure(row: rows.Row, todo: work.Work, ps: int, window: Window, folder: pat
     Raises:
       SystemExit: with the log of a task that ended, or was too slow.
     """
-    with tempfile.TemporaryDirectory() as temporary, _running(
+    with tempfile.TemporaryDirectory() as temporary, running(
             pathlib.Path(temporary), row.counts(ps), row.command(
                 dataclasses.replace(todo, steps=window.last,
                                     model_dir=pathlib.Path(temporary, "model")),
@@ -124,7 +124,7 @@ def _measured(todo: work.Work, followers: list[followed_tasks.Follower],
 
 
 @contextlib.contextmanager
-def _running(folder: pathlib.Path, counts: dict[str, int],
+def running(folder: pathlib.Path, counts: dict[str, int],
              command: list[str]) -> Iterator[list[jobs.Task]]:
     """Starts a job's tasks, the chief first and ps last; kills them at the end."""
     hosts = jobs.cluster(**counts)

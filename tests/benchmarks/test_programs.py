@@ -20,6 +20,7 @@ TEXTS = sorted([jobs.REPO / "README.md", *(jobs.REPO / "docs").glob("*.md"),
                 *FOLDER.rglob("*.py"), FOLDER / "README.md"])
 PEERS = FOLDER / "suite" / "peers"
 SPARSE_PEERS = FOLDER / "sparse" / "peers"
+KINDS_SCRIPTS = FOLDER / "kinds" / "scripts"
 # The packages that an environment has, beside the standard library.
 INSTALLED = {"keras3": {"tensorflow", "numpy"}, "torch": {"torch", "lightning", "numpy"},
              "plot": {"matplotlib"}}
@@ -74,7 +75,8 @@ def test_every_program_is_in_the_table_of_the_benchmarks():
                         re.M)
     programs = {".".join(path.relative_to(jobs.REPO).with_suffix("").parts)
                 for path in FOLDER.rglob("*.py")
-                if not {PEERS, SPARSE_PEERS} & {*path.parents} and "argparse" in _imports(path)}
+                if not {PEERS, SPARSE_PEERS, KINDS_SCRIPTS} & {*path.parents}
+                and "argparse" in _imports(path)}
     parts = {"benchmarks.scaling.disk_costs"}  # benchmarks.scaling runs it.
     assert sorted(listed) == sorted(name.removesuffix(".__main__") for name in programs - parts)
 

@@ -1,0 +1,1 @@
+"""Estimator programs of several kinds, which this project runs unchanged."""
