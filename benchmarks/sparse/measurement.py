@@ -125,7 +125,7 @@ def _measured(todo: work.Work, followers: list[followed_tasks.Follower],
 
 @contextlib.contextmanager
 def running(folder: pathlib.Path, counts: dict[str, int],
-             command: list[str]) -> Iterator[list[jobs.Task]]:
+            command: list[str]) -> Iterator[list[jobs.Task]]:
     """Starts a job's tasks, the chief first and ps last; kills them at the end."""
     hosts = jobs.cluster(**counts)
     places = [(role, i) for role, count in counts.items() for i in range(count)] or [("local", 0)]

@@ -1,4 +1,4 @@
-"""What all scripts share: their flags, and the call that trains."""
+"""The flags of all scripts, and the call that trains."""
 
 from __future__ import annotations
 
