@@ -58,6 +58,8 @@ WATCHDOG_POLL_SECS = 0.5  # The watchdog's poll interval.
 # A process that a second signal ends must print its last line within this.
 SECOND_SIGNAL_SECS = 2.0
 
+CLOSE_SECS = 1.0  # A session may go on closing in the background after this.
+
 # `launch`.
 # The fork server must import TensorFlow, maybe from a slow disk, within this.
 FORK_IMPORT_SECS = 120.0

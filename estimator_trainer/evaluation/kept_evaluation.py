@@ -25,7 +25,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.evaluation import event_files
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
-from estimator_trainer.graph import operations
+from estimator_trainer.graph import operations, session_close
 from estimator_trainer.patches import estimator_patches
 
 
@@ -132,6 +132,7 @@ class KeptEvaluation:
         if self._session is None:
             self._session = tf.compat.v1.Session(
                 graph=built.graph, config=self._estimator.config.session_config)
+            session_close.bound(self._session)
             context = tf.estimator.SessionRunContext(None, self._session)
             fetched = [hook.before_run(context) for hook in self._hooks]
             # A callable takes much less Python a batch than `run` and than a MonitoredSession.
@@ -157,7 +158,6 @@ class KeptEvaluation:
 # Ops that hold something between session runs, which a checkpoint, the local initializer or the
 # start of the input sets again.
 _RESET = {"VarHandleOp", "HashTableV2", "IteratorV2"}
-_IN_PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 # Attributes of ops that draw random numbers; such an op has both.
 _SEEDS = ("seed", "seed2")
 
@@ -249,7 +249,7 @@ def _unsupported(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfi
     nodes = [node for node in definition.node if node.name not in initial]
     for function in definition.library.function:
         nodes += function.node_def
-    if any(node.op in _IN_PYTHON for node in nodes):
+    if any(node.op in operations.IN_PYTHON for node in nodes):
         return "it calls Python functions, which may keep something"
     # A new session draws the same numbers from the same seed; this one would draw others.
     if any(name in node.attr and node.attr[name].i for node in nodes for name in _SEEDS):

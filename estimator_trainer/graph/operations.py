@@ -9,6 +9,7 @@ from estimator_trainer import errors
 from estimator_trainer.patches import private_api
 
 REFERENCE_VARIABLES = {"Variable", "VariableV2"}
+IN_PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 # Begin and end what a branch of TensorFlow 1's control flow leaves out; a loop ends with an exit.
 _SWITCHES, _MERGES = {"Switch", "RefSwitch"}, {"Merge", "RefMerge", "Exit", "RefExit"}
 # A scope of the model may have such a name, too.

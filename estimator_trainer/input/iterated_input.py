@@ -159,7 +159,6 @@ def recorded() -> Iterator[Iterated]:
 # The beginnings of types of ops that keep a position in the input, are fed, or fit in no function.
 _IN_SESSION = ("Iterator", "OneShotIterator", "Queue", "Reader", "Placeholder", "Variable", "Enter",
                "Barrier", "Stage", "Unstage")
-_IN_PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 
 
 class Impossible(Exception):
@@ -183,7 +182,7 @@ class Replay:
             else tf.convert_to_tensor(value), result), pulled
         self._wanted = tf.nest.flatten(self._result, expand_composites=True)
         self._operations, self._resources = _between(pulled, self._wanted)
-        self.calls_python = any(each.type in _IN_PYTHON for each in self._operations)
+        self.calls_python = any(each.type in operations.IN_PYTHON for each in self._operations)
         self._definition = _definition(self._operations)
 
     def __call__(self, elements: Any) -> Any:

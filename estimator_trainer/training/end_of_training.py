@@ -15,7 +15,7 @@ from estimator_trainer.coordination import checkpoints
 from estimator_trainer.coordination.job_state import JobStateReader, JobStateWriter
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
-from estimator_trainer.graph import graph_state
+from estimator_trainer.graph import graph_state, session_close
 from estimator_trainer.patches import private_api
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.loop_size import LoopSize
@@ -98,6 +98,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             self._fetches["counts"] = self._counts[0]
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
+        session_close.bound(session)
         if self._task.is_all_reduce and self._has_stepped:
             self._watchdog.wait_for_end()
         # Hooks that begin after this one add the op.

@@ -1,0 +1,53 @@
+"""Closing a session without waiting for the autotuner of its input."""
+
+import functools
+import threading
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import deadlines
+from estimator_trainer.graph import operations
+
+THREAD = "session-close"  # The name of each thread that closes a session.
+
+
+def bound(session: tf.compat.v1.Session) -> None:
+    """Makes `session.close()` return after deadlines.CLOSE_SECS, while the closing goes on.
+
+    The thread in which tf.data tunes an input sleeps for up to 60 s, and whoever closes the session
+    waits for it: CancellationManager::StartCancel wakes the thread before IsCancelled is true, so
+    the thread may sleep once more (tensorflow/core/framework/cancellation.cc, and
+    model::Model::OptimizeLoop in model.cc). A session whose graph calls Python is closed in full,
+    because a generator of the input may have something to finish.
+    """
+    session.close = functools.partial(_close, session, session.close)
+
+
+def _close(session: tf.compat.v1.Session, close: functools.partial[None]) -> None:
+    # The session refers to itself by this attribute, and would be freed late.
+    del session.close
+    raised: list[Exception] = []
+
+    def run() -> None:
+        try:
+            close()
+        except Exception as error:  # pylint: disable=broad-except
+            raised.append(error)
+
+    thread = threading.Thread(target=run, name=THREAD, daemon=True)
+    thread.start()
+    thread.join(deadlines.CLOSE_SECS)
+    if thread.is_alive() and _calls_python(session.graph):
+        thread.join()
+    if thread.is_alive():
+        logging.info("a session closes in the background: a thread of tf.data still sleeps")
+    if raised:
+        raise raised[0]
+
+
+def _calls_python(graph: tf.Graph) -> bool:
+    definition = graph.as_graph_def()
+    nodes = [*definition.node, *(node for function in definition.library.function
+                                 for node in function.node_def)]
+    return any(node.op in operations.IN_PYTHON for node in nodes)
