@@ -125,7 +125,8 @@ class _Member(NamedTuple):
 def _members(train_op: tf.Operation) -> list[_Member]:
     outside, ops = operations.outside(train_op.graph), operations.up_to(train_op)
     branched = operations.branched(ops, operations.followers(ops))
-    found = (lookups.find(op, outside) for op in ops if op not in branched)
+    waiting = operations.waiting(train_op.graph)
+    found = (lookups.find(op, outside, waiting) for op in ops if op not in branched)
     members = [_Member(lookup, _Source.of(lookup)) for lookup in found if lookup and not (
         lookup.gradient and lookup.gradient.values.op in branched)]
     # A set of operations has another order in each process.

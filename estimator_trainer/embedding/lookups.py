@@ -83,10 +83,13 @@ def _template(combiner: str, dtype: tf.DType, ids_dtype: tf.DType) -> _Template:
     return _Template(table.handle, indices, ids, dense_shape, output, output_gradient, gradient)
 
 
-def find(op: tf.Operation, outside: dict[tf.Operation, tf.Operation]) -> Lookup | None:
+def find(op: tf.Operation, outside: dict[tf.Operation, tf.Operation],
+         waiting: dict[tf.Operation, list[tf.Operation]]) -> Lookup | None:
     """Returns the lookup that sums up rows by `op`; None if the graph is another one.
 
-    `outside` is the result of `operations.outside` for the graph of `op`.
+    A lookup that other operations wait for is left alone: they may change the table afterwards.
+    `outside` and `waiting` are the results of these functions of `operations` for the graph of
+    `op`.
     """
     if op.type not in _COMBINERS:
         return None
@@ -105,7 +108,7 @@ def find(op: tf.Operation, outside: dict[tf.Operation, tf.Operation]) -> Lookup 
         if match.extend(of_template.output, output):
             has_gradient = any(each.type in _GRADIENTS for each in op.inputs[1].consumers())
             gradient = _gradient(match, of_template) if has_gradient else None
-            if has_gradient and gradient is None:
+            if has_gradient and gradient is None or match.is_awaited(waiting):
                 return None
             return Lookup(match[of_template.table], variable, match[of_template.indices],
                           match[of_template.ids], match[of_template.dense_shape], output, combiner,

@@ -28,6 +28,7 @@ class Match:
         self._inputs = {each.name for each in inputs}
         self._sizes = dict(zip((ROWS, DIMENSION), shape))
         self._tensors: dict[str, tf.Tensor] = {}
+        self._gates: set[tf.Operation] = set()
 
     def __getitem__(self, of_template: tf.Tensor) -> tf.Tensor:
         return self._tensors[of_template.name]
@@ -40,8 +41,17 @@ class Match:
         self._tensors = before
         return False
 
+    def is_awaited(self, waiting: dict[tf.Operation, list[tf.Operation]]) -> bool:
+        """Returns whether an operation waits for the part without taking a value of it.
+
+        `waiting` is the result of `operations.waiting` for the graph.
+        """
+        return any(op not in self._gates for name, tensor in self._tensors.items()
+                   if name not in self._inputs for op in waiting.get(tensor.op, ()))
+
     def _is_same(self, of_template: tf.Tensor, tensor: tf.Tensor) -> bool:
         if of_template.op.type != "Identity" and _is_gate(tensor.op):
+            self._gates.update(tensor.op.control_inputs)
             tensor = tensor.op.inputs[0]
         known = self._tensors.get(of_template.name)
         if known is not None:

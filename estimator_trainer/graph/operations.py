@@ -112,6 +112,15 @@ def followers(ops: Iterable[tf.Operation]) -> dict[tf.Operation, list[tf.Operati
     return found
 
 
+def waiting(graph: tf.Graph) -> dict[tf.Operation, list[tf.Operation]]:
+    """Returns, of a graph's operations, those that wait for another one by a control input."""
+    found: dict[tf.Operation, list[tf.Operation]] = {}
+    for op in graph.get_operations():
+        for each in op.control_inputs:
+            found.setdefault(each, []).append(op)
+    return found
+
+
 def branched(ops: Iterable[tf.Operation],
              followers_of: dict[tf.Operation, list[tf.Operation]]) -> set[tf.Operation]:
     """Returns the operations of branches and loops of TensorFlow 1's control flow.

@@ -173,6 +173,27 @@ def _with_two_losses(features, labels):
         return optimizer.apply_gradients(pairs), loss
 
 
+def _changed_after_it_is_read(features, labels):
+    """Changes a table when its rows have been looked up, and before the other lookups."""
+    first, *others = (_table(name) for name in _NAMES)
+    units = [v1.nn.safe_embedding_lookup_sparse(first, _sparse(features["a"]))]
+    with tf.control_dependencies([units[0]]):
+        changed = first.assign_add(tf.ones_like(first), read_value=False)
+    with tf.control_dependencies([changed]):
+        later = {name: tf.identity(features[name]) for name in _NAMES[1:]}
+    units += [v1.nn.safe_embedding_lookup_sparse(table, _sparse(later[name]))
+              for table, name in zip(others, _NAMES[1:])]
+    return _minimized(units, labels)
+
+
+def _updated_at_once(features, labels):
+    """Updates no table before the gradients of all are known."""
+    tables = [_table(name) for name in _NAMES]
+    units = [v1.nn.safe_embedding_lookup_sparse(table, _sparse(features[name]))
+             for table, name in zip(tables, _NAMES)]
+    return _minimized(units, labels, gate_gradients=v1.train.Optimizer.GATE_GRAPH)
+
+
 def _of_two_layers(features, labels):
     cols = [columns.embedding_column(_hashed(name, tf.int64), 4) for name in _NAMES]
     outputs = []
@@ -183,8 +204,9 @@ def _of_two_layers(features, labels):
 
 
 _OF_IDS = [_by_hand, _crossed, _with_two_losses, _of_two_layers, _of_identities, _of_hashed_numbers,
-           _frozen, _one_after_the_other, _trained_one_after_the_other]
-_STAY = [_with_two_losses, _one_after_the_other, _trained_one_after_the_other]
+           _frozen, _one_after_the_other, _trained_one_after_the_other, _changed_after_it_is_read,
+           _updated_at_once]
+_STAY = [_with_two_losses, _one_after_the_other, _trained_one_after_the_other, _updated_at_once]
 
 
 def _is_even():
