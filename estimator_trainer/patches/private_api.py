@@ -107,6 +107,9 @@ UPDATE_INPUT = "_update_input"
 SLICE = ("_get_save_slice_info", "_set_save_slice_info")
 # The branch or loop of TensorFlow 1's control flow that an operation is made in, or None.
 BRANCH = "_get_control_flow_context"
+# Adds to an error the operation, and where the program makes it, as `Session.run` does. A callable
+# that `Session.make_callable` returns raises errors without.
+CALL_IN_SESSION = "_do_call"
 SUPPLIED = {
     "tensorflow.python.distribute.estimator_training": "imported by RunConfig and Estimator",
     "tensorflow.python.tpu.tpu_embedding": "imported by TPUEstimator, which Estimator imports",
@@ -253,6 +256,11 @@ def set_slice(variable: Any, full_name: str, like: Any) -> None:
 def is_in_branch(operation: Any) -> bool:
     """Returns whether an operation is in a branch, or a loop, of TensorFlow 1's control flow."""
     return getattr(operation, BRANCH)() is not None
+
+
+def call_in_session(session: Any, function: Any, *args: Any) -> Any:
+    """Calls a function that runs a session; its errors are those of `session.run`."""
+    return getattr(session, CALL_IN_SESSION)(function, *args)
 
 
 def set_request_stop(run_context: Any, function: Any) -> None:

@@ -20,7 +20,8 @@ from estimator_trainer.evaluation.evaluation_log import check_metric, Evaluation
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import saving_patches
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun, TaskRun
-from estimator_trainer.training import end_of_training, numerics, progress, table_memory
+from estimator_trainer.training import (end_of_training, numerics, progress, session_runs,
+                                        table_memory)
 
 
 class Experiment(NamedTuple):
@@ -185,7 +186,8 @@ def _train_spec(plan: Plan, plugins: LoadedPlugins,
                         " %s, as with the Estimator's own", config.train_distribute)
     return tf.estimator.TrainSpec(
         input_fn=plugins.input_fn, max_steps=config.max_steps,
-        hooks=[hooks.end, hooks.progress, hooks.fit, *hooks.others, *scripts_hooks],
+        hooks=[session_runs.HookGroup([hooks.end, hooks.progress, hooks.fit, *hooks.others]),
+               *scripts_hooks],
         saving_listeners=[*own, *scripts_listeners] if is_called else [])
 
 
