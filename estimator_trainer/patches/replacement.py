@@ -48,8 +48,12 @@ def functions_of_this_thread(
         return call
 
     try:
-        with attributes([(owner, name, for_this_thread(getattr(owner, name), value))
-                         for owner, name, value in places]):
+        with contextlib.ExitStack() as stack:
+            # Without the lock, another thread's function that begins now would not be called.
+            with _LOCK:
+                stack.enter_context(attributes([
+                    (owner, name, for_this_thread(getattr(owner, name), value))
+                    for owner, name, value in places]))
             yield
     finally:
         # A later replacement of another thread still calls the functions above.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent import futures
 import threading
+import time
 import types
 
 from estimator_trainer.patches import replacement
@@ -20,6 +21,28 @@ def test_attributes_come_back_in_whatever_order_replacements_end():
     assert holder.value == "second"
     two.__exit__(None, None, None)
     assert holder.value == "first"
+
+
+def test_functions_of_two_threads_that_begin_at_once_are_both_called():
+    class Holder(types.ModuleType):
+        def __getattribute__(self, name):
+            found = super().__getattribute__(name)
+            if name == "name":
+                time.sleep(0.05)  # The other thread reads the same value.
+            return found
+
+    holder, began = Holder("holder"), threading.Barrier(2)
+    holder.name = lambda: "first"
+
+    def called_here(name):
+        with replacement.functions_of_this_thread([(holder, "name", lambda: name)]):
+            began.wait(10)
+            found = holder.name()
+            began.wait(10)
+            return found
+
+    with futures.ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(called_here, ["one", "other"])) == ["one", "other"]
 
 
 def test_functions_of_this_thread_are_called_by_it_alone():
