@@ -19,5 +19,4 @@ if len(PROGRAMS) < sum(len(kind.PROGRAMS) for kind in _KINDS):
 
 CORE = {tuple(cell.split("-")) for cell in (
     "trains_in_epochs-one", "several_estimators-one", "a_key_error-one", "keras_layers_seeded-one",
-    "one_shot_and_random-one",
-    "several_estimators-mirrored", "hooks-ps")}
+    "one_shot_and_random-one", "hooks-ps")}

@@ -100,8 +100,9 @@ def test_a_job_starts_from_the_chiefs_weights_without_shared_files(counts, form,
 
 
 @pytest.mark.parametrize("form, flags", [
-    ("of a file", []), ("of a param", []), ("of a file", ["--steps_per_loop=1"]),
-    pytest.param("of a param", ["--steps_per_loop=1"], marks=pytest.mark.soak),
+    ("of a file", []), ("of a param", ["--steps_per_loop=1"]),
+    pytest.param("of a param", [], marks=pytest.mark.soak),
+    pytest.param("of a file", ["--steps_per_loop=1"], marks=pytest.mark.soak),
     *(pytest.param(form, _MIRRORED, marks=pytest.mark.soak) for form in _FORMS)])
 def test_a_model_trains_to_the_values_of_model_to_estimator(form, flags, tmp_path):
     (tmp_path / "plugin.py").write_text(_PLUGIN.partition("model =")[0] + _KNOWN)

@@ -207,7 +207,8 @@ def test_features_without_numbers_or_without_categories_are_enough():
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("module, params", _MODELS[:2])
+@pytest.mark.parametrize("module, params", [
+    _MODELS[1], pytest.param(*_MODELS[0], marks=pytest.mark.soak)])
 def test_an_export_predicts_what_the_checkpoint_does(module, params, tmp_path):
     def input_fn():
         return tf.data.Dataset.from_tensors((_mixture(), [0, 1, 1])).repeat(40)

@@ -83,6 +83,7 @@ def _row(launcher, name):
     return rows[-1]
 
 
+@pytest.mark.soak  # tests/house/test_reference.py launches such a job, and reads what it leaves.
 @pytest.mark.cluster
 def test_a_job_of_every_role_runs_to_its_end(tmp_path):
     flags = ["--chief=1", "--worker=2", "--ps=1", "--evaluator=1"]

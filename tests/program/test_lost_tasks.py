@@ -15,6 +15,7 @@ from tests.support.slow_jobs import flags, TIMEOUT_SECS
 pytestmark = pytest.mark.cluster
 
 
+@pytest.mark.soak  # test_launch kills a worker too.
 def test_others_go_on_without_a_killed_worker_and_it_joins_again(tmp_path):
     # Six processes start here, on a machine that may be busy with others.
     args = flags(tmp_path, "--train_steps=100000", "--peer_timeout_secs=30",

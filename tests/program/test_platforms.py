@@ -23,7 +23,7 @@ def _soak(*values):
     _soak("Vertex AI, job as a text", ("chief:0", "ps:0", "evaluator:0"), 1),
     ("Vertex AI, CLUSTER_SPEC", ("workerpool0:0", "workerpool1:0", "workerpool2:0"), 2),
     _soak("AI Platform, master", ("master:0", "worker:0", "ps:0"), 2),
-    ("TFJob, chief", ("chief:0", "ps:0", "evaluator:0"), 1),
+    _soak("TFJob, chief", ("chief:0", "ps:0", "evaluator:0"), 1),
     _soak("TFJob, no head", ("worker:0", "worker:1", "ps:0"), 2),
     _soak("SageMaker, ps", ("master:0", "worker:0", "ps:0"), 2),
     _soak("tf-yarn", ("chief:0", "worker:0", "ps:0"), 2),

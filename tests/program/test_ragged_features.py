@@ -35,7 +35,7 @@ _PLUGIN = """
 
 
 @pytest.mark.parametrize("kind, flags", [
-    ("raw", []),
+    pytest.param("raw", [], marks=pytest.mark.soak),
     ("example", ["--steps_per_loop=1"]),
     pytest.param("example", ["--train_distribute=mirrored", "--eval_distribute=mirrored",
                              "--num_replicas=2"], marks=pytest.mark.soak)])
