@@ -21,8 +21,9 @@ from estimator_trainer.graph import operations
 _SMALL_BYTES = 2**18
 _SMALL_ROW_BYTES = 2**10
 _PACK_BYTES = 2**22
-# In place of a dimension that the step alone knows.
-_USUAL_SIZE = 2**10
+# In place of a dimension that the step alone knows. gRPC takes no message of 2 GiB: a pack has so
+# many bytes if each of its tensors has a million rows.
+_USUAL_SIZE = 2**11
 _LOOKUPS = {"ResourceGather", "ResourceGatherNd", "Gather", "GatherV2", "GatherNd"}
 
 

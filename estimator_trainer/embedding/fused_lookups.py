@@ -10,6 +10,7 @@ DeepRec (its pull request 686) and HybridBackend do the same in TensorFlow 1.15.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Iterable, NamedTuple, Sequence
 
 import tensorflow as tf
@@ -21,6 +22,10 @@ from estimator_trainer.graph import graph_names, operations
 # The bits of a key below the number of its column. No table has so many rows.
 _ID_BITS = 40
 _LARGEST_ID = 2**_ID_BITS - 1
+# The rows of fused lookups travel in one message, and gRPC takes none of 2 GiB.
+_MOST_BYTES = 2**30
+# More ids of one lookup in a step are unlikely.
+_MOST_IDS = 2**20
 _SUMS = {"sum": tf.raw_ops.SparseSegmentSum, "mean": tf.raw_ops.SparseSegmentMean,
          "sqrtn": tf.raw_ops.SparseSegmentSqrtN}
 _SUM_GRADIENTS = {
@@ -39,7 +44,7 @@ def fuse(train_op: tf.Operation) -> None:
     groups: dict[Any, list[_Member]] = {}
     for member in _members(train_op):
         groups.setdefault(member.kind, []).append(member)
-    for group in groups.values():
+    for group in itertools.chain(*map(_not_too_large, groups.values())):
         # An earlier group has changed the graph.
         if len(group) > 1 and _is_parallel(group, train_op):
             with graph_names.own():
@@ -117,6 +122,12 @@ class _Member(NamedTuple):
                 lookup.gradient is None, self.source and self.source.kind)
 
     @property
+    def bytes(self) -> int:
+        """The bytes of the rows that a step may look up, each once."""
+        rows, size = tf.TensorShape(self.lookup.variable.get_attr("shape")).as_list()
+        return int(min(rows, _MOST_IDS) * size * self.lookup.output.dtype.size)
+
+    @property
     def inputs(self) -> list[tf.Tensor]:
         dense = [self.source.dense] if self.source else []
         return [self.lookup.ids, self.lookup.indices, self.lookup.dense_shape, *dense]
@@ -131,6 +142,16 @@ def _members(train_op: tf.Operation) -> list[_Member]:
         lookup.gradient and lookup.gradient.values.op in branched)]
     # A set of operations has another order in each process.
     return sorted(members, key=lambda member: member.lookup.output.name)
+
+
+def _not_too_large(members: Iterable[_Member]) -> list[list[_Member]]:
+    """Returns the members in groups whose rows fit into one message."""
+    groups: list[list[_Member]] = [[]]
+    for member in members:
+        if sum(each.bytes for each in groups[-1]) + member.bytes > _MOST_BYTES:
+            groups.append([])
+        groups[-1].append(member)
+    return groups
 
 
 def _is_parallel(group: list[_Member], train_op: tf.Operation) -> bool:

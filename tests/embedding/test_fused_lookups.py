@@ -309,6 +309,15 @@ def test_fuse_trains_the_same(model):
         assert fused[2]["SparseFillEmptyRows"] < single[2]["SparseFillEmptyRows"]
 
 
+def test_fuse_makes_no_message_that_is_too_large(monkeypatch):
+    single = _train(_by_hand, False, _OF_NUMBERS)
+    # Two tables of 9 rows of 4 float32 make 288 bytes.
+    monkeypatch.setattr(fused_lookups, "_MOST_BYTES", 300)
+    fused = _train(_by_hand, True, _OF_NUMBERS)
+    _assert_same(fused, single)
+    assert fused[2]["SparseFillEmptyRows"] == 2
+
+
 @pytest.mark.parametrize("num_rows", [0, 1])
 def test_fuse_takes_batches_of_any_size(num_rows):
     data = {name: values[:, :num_rows] for name, values in _OF_NUMBERS.items()}
