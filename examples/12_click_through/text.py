@@ -12,8 +12,8 @@ from examples.runs import EXAMPLES
 SOURCE = ("The text: the generator's own probabilities, whose AUC on the 200,000 test lines is the"
           " best possible one. Here: each model's AUC on the same lines, and how far below it is."
           " All learn from the same 2,000,000 lines. The settings of DCN v2 and DeepFM were chosen"
-          " on validation lines; the two passes of the synchronous job and the canned Estimator's"
-          " optimizer only after AUCs on the test lines.")
+          " on validation lines; the canned Estimator's optimizer only after AUCs on the test"
+          " lines.")
 _FOLDER = EXAMPLES / "12_click_through"
 _STEPS = 3900  # of 512 lines: one pass
 _FLAGS = (f"--input_fn={_FOLDER}/criteo.py", "--exporters=final", "--log_every_steps=500",
@@ -76,7 +76,7 @@ def _row(what, here):
 ROWS = (
     _row("DCN v2, one process, 3,900 steps of 512 lines", _of_model("dcn")),
     _row("the same on chief, worker, ps: 3,900 asynchronous steps", _of_model("ps")),
-    _row("the same, synchronous: 3,900 steps of twice 512", _of_model("sync")),
+    _row("the same, synchronous: 3,900 steps of twice 256", _of_model("sync")),
     _row("DeepFM, one process, 7,800 steps", _of_model("deepfm")),
     _row("canned DNNLinearCombinedClassifier with Adam, 3,900 steps", _of_model("canned")),
     _row("scikit-learn's HistGradientBoostingClassifier", _of_peer("gradient_boosting")),
