@@ -43,6 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         errors.print_traceback(error)
         code = 1
+    # The module imports TensorFlow, and is loaded where a session was made.
+    session_close = sys.modules.get("estimator_trainer.graph.session_close")
+    if argv is None and session_close and session_close.is_closing():
+        session_close.end_process(code)
     if storage.is_loaded():
         storage.end_process(code)
     return code

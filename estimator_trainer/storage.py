@@ -10,7 +10,7 @@ import importlib
 import os
 import re
 import sys
-from typing import Iterable
+from typing import Iterable, NoReturn
 
 from estimator_trainer.errors import Problem, Setting
 
@@ -114,7 +114,7 @@ def is_loaded() -> bool:
     return "tensorflow_io" in sys.modules
 
 
-def end_process(code: int) -> None:
+def end_process(code: int) -> NoReturn:
     """Ends this process at once with an exit code.
 
     An ordinary end destroys tensorflow-io's file systems while their threads still run, which

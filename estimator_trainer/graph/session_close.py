@@ -1,12 +1,14 @@
 """Closing a session without waiting for the autotuner of its input."""
 
+import atexit
 import functools
 import threading
+from typing import NoReturn
 
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines
+from estimator_trainer import deadlines, storage
 from estimator_trainer.graph import operations
 
 THREAD = "session-close"  # The name of each thread that closes a session.
@@ -22,6 +24,35 @@ def bound(session: tf.compat.v1.Session) -> None:
     because a generator of the input may have something to finish.
     """
     session.close = functools.partial(_close, session, session.close)
+
+
+def is_closing() -> bool:
+    """Returns whether a session still closes in the background."""
+    return bool(_threads())
+
+
+@atexit.register
+def wait() -> None:
+    """Waits until all sessions are closed.
+
+    Python ends a thread that returns to it from TensorFlow while the process ends, which aborts the
+    process with exit code 134.
+    """
+    for thread in _threads():
+        thread.join()
+
+
+def end_process(code: int) -> NoReturn:
+    """Ends this process with an exit code like `sys.exit`, without waiting for sessions."""
+    atexit.unregister(wait)
+    # No public function makes the rest of an ordinary end: other threads, then atexit's functions.
+    getattr(threading, "_shutdown")()
+    getattr(atexit, "_run_exitfuncs")()
+    storage.end_process(code)
+
+
+def _threads() -> list[threading.Thread]:
+    return [each for each in threading.enumerate() if each.name == THREAD]
 
 
 def _close(session: tf.compat.v1.Session, close: functools.partial[None]) -> None:

@@ -1,5 +1,7 @@
 """A session of a training or an evaluation closes without waiting for tf.data's autotuner."""
 
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -9,6 +11,7 @@ import tensorflow as tf
 import estimator_trainer
 from estimator_trainer import deadlines
 from estimator_trainer.graph import session_close
+from tests.support import jobs
 
 v1 = tf.compat.v1
 
@@ -27,13 +30,7 @@ def released_fixture(monkeypatch):
     monkeypatch.setattr(deadlines, "CLOSE_SECS", 0.1)
     yield released
     released.set()
-    for thread in _closing():
-        thread.join(60)
-    assert not _closing()
-
-
-def _closing():
-    return [each for each in threading.enumerate() if each.name == session_close.THREAD]
+    session_close.wait()
 
 
 def _session_of(dataset):
@@ -50,7 +47,7 @@ def test_close_leaves_a_session_that_takes_long_in_the_background(released):
     session, value = _session_of(lambda: tf.data.Dataset.range(3))
     assert session.run(value) == 0
     session.close()
-    assert _closing() and not released.is_set()
+    assert session_close.is_closing() and not released.is_set()
     with tf.Graph().as_default(), v1.Session() as another:
         assert another.run(tf.constant(7)) == 7
         released.set()
@@ -96,5 +93,53 @@ def test_close_raises_the_error_of_a_session(monkeypatch):
 @pytest.mark.cluster
 def test_a_run_evaluates_while_the_session_of_its_training_still_closes(released, tmp_path):
     result = estimator_trainer.train("mlp", "digits", tmp_path, train_steps=5, eval_steps=2)
-    assert not released.is_set() and _closing()
+    assert not released.is_set() and session_close.is_closing()
     assert result.step == 5 and result.metrics["loss"] > 0
+
+
+# Each session that may close late waits in TensorFlow, for as long as it is let: [ms], 0 = for ever.
+_LATE = """
+import atexit, threading
+import estimator_trainer.compat
+import tensorflow as tf
+from estimator_trainer import deadlines
+v1, close = tf.compat.v1, tf.compat.v1.Session.close
+deadlines.CLOSE_SECS = 0.1
+def close_late(session):
+    if threading.current_thread().name == "session-close":
+        with tf.Graph().as_default():
+            never = tf.queue.FIFOQueue(1, tf.int32).dequeue()
+            other = v1.Session()
+            other.close = lambda: None
+            try:
+                other.run(never, options=v1.RunOptions(timeout_in_ms={timeout_ms}))
+            except tf.errors.DeadlineExceededError:
+                pass
+    close(session)
+v1.Session.close = close_late
+atexit.register(print, "the program's own end", flush=True)
+"""
+
+
+_SCRIPT = """
+column = tf.feature_column.numeric_column("x")
+tf.estimator.LinearRegressor([column], model_dir="model").train(
+    lambda: tf.data.Dataset.from_tensors(({"x": [[1.0]]}, [[1.0]])).repeat(), max_steps=5)
+"""
+_API = """
+import estimator_trainer
+estimator_trainer.train("mlp", "digits", "model", train_steps=5, eval_steps=2)
+"""
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(("command", "program", "timeout_ms"), [
+    (["-m", "estimator_trainer", "run", "program.py"], _SCRIPT, 0),
+    (["program.py"], _API, 3000)], ids=["run", "a program"])
+def test_a_process_ends_with_0_while_a_session_closes(command, program, timeout_ms, tmp_path):
+    (tmp_path / "program.py").write_text(_LATE.format(timeout_ms=timeout_ms) + program)
+    ended = subprocess.run([sys.executable, *command], cwd=tmp_path, env=jobs.environment(),
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stdout
+    assert "the program's own end" in ended.stdout
+    assert "closes in the background" in ended.stdout
