@@ -38,8 +38,8 @@ _COMMUTATIVE = {"Add", "AddN", "AddV2", "Mul"}
 def fuse(train_op: tf.Operation) -> None:
     """Fuses the lookups of a step that no session has run.
 
-    Lookups of one kind have the dimension, dtype, combiner and device in common. Those that cannot
-    be fused stay as they are.
+    Lookups of one kind have the dimension, dtype and combiner in common; their tables may be on
+    several ps. Those that cannot be fused stay as they are.
     """
     groups: dict[Any, list[_Member]] = {}
     for member in _members(train_op):
@@ -117,9 +117,9 @@ class _Member(NamedTuple):
     @property
     def kind(self) -> Any:
         lookup = self.lookup
-        return (lookup.variable.device, lookup.output.op.device, lookup.output.dtype,
-                lookup.output.shape.as_list()[1], lookup.ids.dtype, lookup.combiner,
-                lookup.gradient is None, self.source and self.source.kind)
+        return (lookup.output.op.device, lookup.output.dtype, lookup.output.shape.as_list()[1],
+                lookup.ids.dtype, lookup.combiner, lookup.gradient is None,
+                self.source and self.source.kind)
 
     @property
     def bytes(self) -> int:
@@ -140,8 +140,9 @@ def _members(train_op: tf.Operation) -> list[_Member]:
     found = (lookups.find(op, outside, waiting) for op in ops if op not in branched)
     members = [_Member(lookup, _Source.of(lookup)) for lookup in found if lookup and not (
         lookup.gradient and lookup.gradient.values.op in branched)]
-    # A set of operations has another order in each process.
-    return sorted(members, key=lambda member: member.lookup.output.name)
+    # A set of operations has another order in each process. Tables on one ps are side by side.
+    return sorted(members, key=lambda member: (member.lookup.variable.device,
+                                               member.lookup.output.name))
 
 
 def _not_too_large(members: Iterable[_Member]) -> list[list[_Member]]:
@@ -189,14 +190,14 @@ class _Ids(NamedTuple):
 
 
 class _Fused:
-    """Lookups of one kind, in tables of one dimension on one ps or in this process."""
+    """Lookups of one kind, in tables of one dimension on ps or in this process."""
 
     def __init__(self, members: Sequence[_Member]):
         self._lookups = [each.lookup for each in members]
         self._sources = [each.source for each in members if each.source]
         self._combiner = self._lookups[0].combiner
         self._on_trainer = self._lookups[0].output.op.device or None
-        self._on_ps = self._lookups[0].variable.device or None
+        self._homes = [each.variable.device for each in self._lookups]
 
     def build(self) -> None:
         """Makes the fused operations, and gives their results to the users of the lookups."""
@@ -215,12 +216,11 @@ class _Fused:
                 sorted_inputs=tf.bitwise.right_shift(keys, _ID_BITS)[None],
                 values=tf.range(num, dtype=tf.int64)[None], out_type=tf.int64)[0]
             unique = _Parts(tf.bitwise.bitwise_and(keys, _LARGEST_ID),
-                            last - tf.concat([[0], last[:-1]], 0), num)
-        looked_up = self._looked_up(unique)
-        with tf.device(self._on_trainer):
+                            last - tf.concat([[0], last[:-1]], 0), self._homes)
             summed = _SUMS[self._combiner](
-                data=tf.identity(looked_up), indices=positions, segment_ids=rows)
-            outputs = _Parts(_zero(summed, filled.empty_row_indicator), ids.sizes, num)
+                data=self._looked_up(unique), indices=positions, segment_ids=rows)
+            outputs = _Parts(_zero(summed, filled.empty_row_indicator), ids.sizes,
+                             [""] * num)
             if gradients:
                 of_outputs = tf.concat([each.output for each in gradients], 0)
                 values = _SUM_GRADIENTS[self._combiner](
@@ -231,12 +231,17 @@ class _Fused:
             self._give_gradients(gradients, unique, unique.like(values))
 
     def _looked_up(self, ids: _Parts) -> tf.Tensor:
-        """Returns the rows of the ids of all tables, [ids, dimension], on the ps."""
-        with tf.device(self._on_ps):
-            return tf.concat([
-                tf.raw_ops.ResourceGather(resource=each.table, indices=part,
-                                          dtype=each.output.dtype)
-                for each, part in zip(self._lookups, ids.on(self._on_ps))], 0)
+        """Returns the rows of the ids of all tables, [ids, dimension]."""
+        rows: dict[str, list[tf.Tensor]] = {}
+        for index, (each, home) in enumerate(zip(self._lookups, self._homes)):
+            with tf.device(home or None):
+                rows.setdefault(home, []).append(tf.raw_ops.ResourceGather(
+                    resource=each.table, indices=ids.on(home, index), dtype=each.output.dtype))
+        of_ps = []
+        for home, parts in rows.items():
+            with tf.device(home or None):
+                of_ps.append(tf.concat(parts, 0))
+        return tf.concat([tf.identity(each) for each in of_ps], 0)
 
     def _from_dense(self) -> _Ids:
         source = self._sources[0]
@@ -249,7 +254,7 @@ class _Fused:
             return _Ids(rows, tf.strings.to_hash_bucket_fast(text, source.buckets), sizes)
         lookup = tf.cast(_lookup_of(rows, tf.cumsum(sizes)), tf.int32)
         counts = tf.math.bincount(lookup, minlength=len(self._sources))
-        _Parts(raw, counts, len(self._sources)).replace([each.raw for each in self._sources])
+        _Parts(raw, counts, [""] * len(self._sources)).replace([each.raw for each in self._sources])
         return self._valid(rows, sizes)
 
     def _from_sparse(self) -> _Ids:
@@ -278,29 +283,53 @@ class _Fused:
 
 
 class _Parts:
-    """A tensor that is split along its first dimension, on each device that needs the parts."""
+    """A tensor that is split along its first dimension, on each device that needs the parts.
 
-    def __init__(self, whole: tf.Tensor, sizes: tf.Tensor, num: int):
-        self._whole, self._sizes, self._num = whole, sizes, num
-        self._made: dict[str | None, list[tf.Tensor]] = {}
+    Args:
+      whole: The tensor.
+      sizes: The number of rows of each part, [parts].
+      homes: The device that needs each part most; the parts of one device are side by side. It
+        gets those alone.
+    """
+
+    def __init__(self, whole: tf.Tensor, sizes: tf.Tensor, homes: Sequence[str]):
+        self._whole, self._sizes, self._homes = whole, sizes, list(homes)
+        self._sections: dict[str, tuple[tf.Tensor, tf.Tensor]] = {}
+        self._made: dict[tuple[str, bool], list[tf.Tensor]] = {}
 
     def like(self, whole: tf.Tensor) -> _Parts:
         """Returns the parts of another tensor, of the same sizes."""
-        return _Parts(whole, self._sizes, self._num)
+        return _Parts(whole, self._sizes, self._homes)
 
-    def on(self, device: str | None) -> list[tf.Tensor]:
-        """Returns the parts on a device."""
-        if device not in self._made:
-            with tf.device(device):
-                self._made[device] = tf.split(self._whole, self._sizes, num=self._num)
-        return self._made[device]
+    def on(self, device: str, index: int) -> tf.Tensor:
+        """Returns a part, on a device."""
+        is_home = self._homes[index] == device
+        whole, sizes = self._section(device) if is_home else (self._whole, self._sizes)
+        num = self._homes.count(device) if is_home else len(self._homes)
+        first = self._homes.index(device) if is_home else 0
+        if (device, is_home) not in self._made:
+            with tf.device(device or None):
+                self._made[device, is_home] = tf.split(whole, sizes, num=num)
+        return self._made[device, is_home][index - first]
+
+    def _section(self, home: str) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the parts of a device in one tensor, and their sizes."""
+        counts = {each: self._homes.count(each) for each in self._homes}
+        if len(counts) == 1:
+            return self._whole, self._sizes
+        if not self._sections:
+            with tf.device(self._whole.op.device or None):
+                sizes = tf.split(self._sizes, list(counts.values()))
+                wholes = tf.split(self._whole, tf.stack([tf.reduce_sum(each) for each in sizes]))
+            self._sections = dict(zip(counts, zip(wholes, sizes)))
+        return self._sections[home]
 
     def replace(self, tensors: Sequence[tf.Tensor]) -> None:
         """Gives the consumers of each tensor the part in its place."""
         for index, tensor in enumerate(tensors):
             named: dict[str, tf.Tensor] = {}
             for op in sorted(set(tensor.consumers()), key=lambda op: op.name):
-                part = self.on(op.device or None)[index]
+                part = self.on(op.device, index)
                 if op.type in _COMMUTATIVE:
                     if op.device not in named:
                         with tf.device(op.device or None):
