@@ -97,9 +97,10 @@ def test_a_run_evaluates_while_the_session_of_its_training_still_closes(released
     assert result.step == 5 and result.metrics["loss"] > 0
 
 
-# Each session that may close late waits in TensorFlow, for as long as it is let: [ms], 0 = for ever.
+# Each session that may close late waits in TensorFlow, for ever if the time is 0. Python takes
+# some time to end the process, so that a thread could return to it meanwhile.
 _LATE = """
-import atexit, threading
+import atexit, threading, time
 import estimator_trainer.compat
 import tensorflow as tf
 from estimator_trainer import deadlines
@@ -118,6 +119,10 @@ def close_late(session):
     close(session)
 v1.Session.close = close_late
 atexit.register(print, "the program's own end", flush=True)
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(2)
+slow = Slow()
 """
 
 
@@ -135,7 +140,7 @@ estimator_trainer.train("mlp", "digits", "model", train_steps=5, eval_steps=2)
 @pytest.mark.cluster
 @pytest.mark.parametrize(("command", "program", "timeout_ms"), [
     (["-m", "estimator_trainer", "run", "program.py"], _SCRIPT, 0),
-    (["program.py"], _API, 3000)], ids=["run", "a program"])
+    (["program.py"], _API, 1500)], ids=["run", "a program"])
 def test_a_process_ends_with_0_while_a_session_closes(command, program, timeout_ms, tmp_path):
     (tmp_path / "program.py").write_text(_LATE.format(timeout_ms=timeout_ms) + program)
     ended = subprocess.run([sys.executable, *command], cwd=tmp_path, env=jobs.environment(),
