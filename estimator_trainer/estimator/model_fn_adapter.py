@@ -114,6 +114,8 @@ class _Adapted:
             known = loop_unsupported.things()
             spec, made = self._step(batch, call)
             loop_unsupported.check(spec, known)
+            if not self._config.steps_per_loop:
+                loop_unsupported.check_tables()
             reasons.append(loop_unsupported.of_one_trainer(spec))
             return made
 

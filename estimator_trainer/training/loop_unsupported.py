@@ -26,6 +26,7 @@ _SAFE_OPS = re.compile(
     r"|DeepCopy|Empty|GuaranteeConst|CudnnRNN\w*|TensorArray\w*|Stack((Push|Pop|Close)?V2)?"
     r"|LookupTable(Find|Size)V2|IteratorGetNext\w*|MultiDeviceIteratorGetNextFromShard"
     r"|If|While|Case|StatefulPartitionedCall)")
+_MANY_LOOKUPS = 10
 _CALLS = {"If", "While", "Case", "StatefulPartitionedCall"}
 _REFERENCES = ("it has reference variables, which TensorFlow's loops cannot change; resource"
                " variables can be (use_resource=True, tf.compat.v1.enable_resource_variables())")
@@ -72,6 +73,22 @@ def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
         raise LoopUnsupported(
             "its train_op moves the global step by more than one, and a loop would skip"
             " what is due at a step")
+
+
+def check_tables() -> None:
+    """Raises LoopUnsupported if a loop would be slower for the lookups of the current graph's step.
+
+    In each iteration every ps waits for the loop's condition, and a step that looks up rows of many
+    tables does little else: benchmarks.sparse with two ps.
+    """
+    graph = tf.compat.v1.get_default_graph()
+    outside = operations.outside(graph)
+    lookups = [operations.variable_of(op, outside).device for op in graph.get_operations()
+               if op.type == "ResourceGather"]
+    if len(lookups) >= _MANY_LOOKUPS and len(set(lookups)) > 1:
+        raise LoopUnsupported(
+            f"it looks up rows in {len(lookups)} tables on {len(set(lookups))} ps, which a loop"
+            " makes slower")
 
 
 def of_one_trainer(spec: tf.estimator.EstimatorSpec) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from estimator_trainer.training import loop_unsupported
 from tests.support import jobs
 
 pytestmark = pytest.mark.cluster
@@ -122,3 +123,19 @@ def test_loop_unsupported_for_a_program_of_tensorflow_1(tmp_path):
     assert sum(line.startswith("mine = ") for line in lines) == 2
     assert not [line for line in lines if line.startswith(("loss = ", "Calling model_fn",
                                                            "Graph was finalized"))]
+
+
+@pytest.mark.parametrize(("num_tables", "num_ps", "is_slower"), [
+    (10, 2, True), (9, 2, False), (10, 1, False)])
+def test_lookups_in_many_tables_on_several_ps_are_made_in_single_steps(
+        num_tables, num_ps, is_slower):
+    with tf.Graph().as_default():
+        for i in range(num_tables):
+            with tf.device(f"/job:ps/task:{i % num_ps}"):
+                table = tf.compat.v1.get_variable(f"table_{i}", [9, 4], use_resource=True)
+            tf.nn.embedding_lookup(table, [0])
+        if is_slower:
+            with pytest.raises(loop_unsupported.LoopUnsupported, match="10 tables on 2 ps"):
+                loop_unsupported.check_tables()
+        else:
+            loop_unsupported.check_tables()
