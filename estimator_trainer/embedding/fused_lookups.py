@@ -219,8 +219,7 @@ class _Fused:
                             last - tf.concat([[0], last[:-1]], 0), self._homes)
             summed = _SUMS[self._combiner](
                 data=self._looked_up(unique), indices=positions, segment_ids=rows)
-            outputs = _Parts(_zero(summed, filled.empty_row_indicator), ids.sizes,
-                             [""] * num)
+            outputs = _Parts(_zero(summed, filled.empty_row_indicator), ids.sizes, [""] * num)
             if gradients:
                 of_outputs = tf.concat([each.output for each in gradients], 0)
                 values = _SUM_GRADIENTS[self._combiner](

@@ -247,8 +247,7 @@ def _unsupported(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfi
                                         *tf.compat.v1.local_variables())
                for op in operations.up_to(variable.initializer)}
     nodes = [node for node in definition.node if node.name not in initial]
-    for function in definition.library.function:
-        nodes += function.node_def
+    nodes += operations.in_functions(definition)
     if any(node.op in operations.IN_PYTHON for node in nodes):
         return "it calls Python functions, which may keep something"
     # A new session draws the same numbers from the same seed; this one would draw others.

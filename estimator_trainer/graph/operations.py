@@ -1,7 +1,7 @@
 """The operations of a graph, in their order, and the names of its variables."""
 
 import re
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any, Callable, Iterable, Iterator, Sequence
 
 import tensorflow as tf
 
@@ -103,22 +103,26 @@ def replace_input(operation: tf.Operation, old: tf.Tensor, new: tf.Tensor) -> No
             private_api.set_input(operation, index, new)
 
 
-def followers(ops: Iterable[tf.Operation]) -> dict[tf.Operation, list[tf.Operation]]:
+def followers(ops: Iterable[tf.Operation],
+              waits_for: Callable[[tf.Operation], Iterable[tf.Operation]] = before
+              ) -> dict[tf.Operation, list[tf.Operation]]:
     """Returns, of some operations, those that wait for another one."""
     found: dict[tf.Operation, list[tf.Operation]] = {}
     for op in ops:
-        for each in before(op):
+        for each in waits_for(op):
             found.setdefault(each, []).append(op)
     return found
 
 
 def waiting(graph: tf.Graph) -> dict[tf.Operation, list[tf.Operation]]:
     """Returns, of a graph's operations, those that wait for another one by a control input."""
-    found: dict[tf.Operation, list[tf.Operation]] = {}
-    for op in graph.get_operations():
-        for each in op.control_inputs:
-            found.setdefault(each, []).append(op)
-    return found
+    return followers(graph.get_operations(), lambda op: op.control_inputs)
+
+
+def in_functions(definition: tf.compat.v1.GraphDef) -> Iterator[tf.compat.v1.NodeDef]:
+    """Yields the nodes of all functions of a graph, such as those of a dataset."""
+    for function in definition.library.function:
+        yield from function.node_def
 
 
 def branched(ops: Iterable[tf.Operation],

@@ -79,6 +79,5 @@ def _close(session: tf.compat.v1.Session, close: functools.partial[None]) -> Non
 
 def _calls_python(graph: tf.Graph) -> bool:
     definition = graph.as_graph_def()
-    nodes = [*definition.node, *(node for function in definition.library.function
-                                 for node in function.node_def)]
-    return any(node.op in operations.IN_PYTHON for node in nodes)
+    return any(node.op in operations.IN_PYTHON
+               for node in (*definition.node, *operations.in_functions(definition)))
