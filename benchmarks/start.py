@@ -8,11 +8,13 @@ first_step   from README's first command to its first step, beside the scripts o
 phases       from the command to each of several lines of the log
 cluster      from the start of the last task to its own first step
 memory       peak memory of a whole run on the digits; benchmarks.suite has larger runs
+scripts      the first step and the peak memory of whole scripts, plain and with `run`: the model of
+             26 tables of benchmarks.sparse, and two models of benchmarks.kinds
 
 The rows of a table run in turn, so that a slower minute of the machine hits all of them, and only
 ratios inside one table count. Processes are real, and so are the ports of the loopback interface.
-The first two tables have the processor's seconds (user and system) beside those of the clock: other
-programs on the machine change the first by far less.
+The tables of commands and of first steps have the processor's seconds (user and system) beside
+those of the clock: other programs on the machine change the first by far less.
 """
 
 from __future__ import annotations
@@ -33,6 +35,9 @@ from typing import Any, Callable, Iterable
 import psutil
 
 from benchmarks import repetitions
+from benchmarks.kinds import __main__ as kinds
+from benchmarks.sparse import measurement, rows as sparse_rows
+from benchmarks.sparse.peers import work
 from estimator_trainer.cluster import peers
 from tests.support import jobs
 
@@ -46,6 +51,10 @@ _PLAIN = [sys.executable, "-m", "benchmarks.suite.peers.plain"]
 _COMMANDS = {"import absl.flags": [sys.executable, "-c", "import absl.flags"],
              "python -c pass": [sys.executable, "-c", "pass"],
              "--help": [*_TRAINER[:3], "--help"], "check": [*_TRAINER[:3], "check"]}
+_PLAIN_STEP = re.compile(r"loss = \S+, step = \d+")
+# The scripts by name, with the steps of a run whose memory is measured.
+_SCRIPTS = {"26 tables": 500, "resnet": 100, "transformer": 100}
+_RECORDS, _ENDLESS = 20_000, 10**7
 # The commands take tenths of a second, so their medians cost little.
 _LEAST_COMMANDS = 10
 
@@ -54,12 +63,13 @@ def main() -> None:
     """Runs all tables."""
     tables: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
         "commands": _commands, "first_step": _first_step, "phases": _phases, "cluster": _cluster,
-        "memory": _memory}
+        "memory": _memory, "scripts": _scripts}
     parser = argparse.ArgumentParser("python -m benchmarks.start",
                                      description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", choices=sorted(tables), action="append")
     parser.add_argument("--steps", type=int, default=1000, help="of the runs of `memory`")
+    parser.add_argument("--scripts", nargs="+", choices=_SCRIPTS, default=list(_SCRIPTS))
     parser.add_argument("--json", type=pathlib.Path, default=pathlib.Path("start.json"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -127,6 +137,42 @@ def _memory(options: argparse.Namespace) -> dict[str, Any]:
                                   f"--train_steps={options.steps}"]}
     return _show("memory", "MiB", ",.0f", repetitions.measured(
         rows, options.repeats, lambda row: _peak_mib(rows[row])))
+
+
+def _scripts(options: argparse.Namespace) -> dict[str, Any]:
+    runners = {"plain": _PLAIN_STEP, "ours": _STEP}
+    tables = {}
+    if "26 tables" in options.scripts:
+        measurement.make_data(_sparse_work(options, 0, options.folder), _RECORDS)
+    for name in options.scripts:
+        def first(runner: str, name: str = name) -> tuple[float, float]:
+            # The plain Estimator writes a line after its first step in any case.
+            flags = ["--log_every_steps=1"] if runner == "ours" else []
+            return _secs_until(runners[runner], _script(options, name, runner, _ENDLESS, flags))
+
+        def peak(runner: str, name: str = name) -> float:
+            return _peak_mib(_script(options, name, runner, _SCRIPTS[name], []))
+
+        tables[name] = {
+            **_show_both(f"first step of {name}", ".2f", runners, options.repeats, first),
+            "memory": _show(f"memory of {name}", "MiB", ",.0f", repetitions.measured(
+                runners, options.repeats, peak))}
+    return tables
+
+
+def _script(options: argparse.Namespace, name: str, runner: str, steps: int,
+            flags: list[str]) -> list[str]:
+    """Returns the command of a script, "plain" or "ours", with flags of this program."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=options.folder))
+    if name == "26 tables":
+        return sparse_rows.ROWS[runner].command(
+            _sparse_work(options, steps, folder), options.folder, flags)
+    return kinds.KINDS[name].command(runner, folder, flags, steps)
+
+
+def _sparse_work(options: argparse.Namespace, steps: int, folder: pathlib.Path) -> work.Work:
+    return work.Work(options.folder, columns=26, dimension=16, batch=512, steps=steps,
+                     model_dir=folder)
 
 
 def _digits(options: argparse.Namespace) -> str:

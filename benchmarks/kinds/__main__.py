@@ -60,10 +60,11 @@ class Kind:
     line_steps: int = 100
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
 
-    def command(self, runner: str, folder: pathlib.Path, flags: Sequence[str]) -> list[str]:
+    def command(self, runner: str, folder: pathlib.Path, flags: Sequence[str],
+                steps: int = _STEPS) -> list[str]:
         """Returns the command of a task: `runner` is "plain" or "ours", with flags of its own."""
         script = f"{_SCRIPTS}.{self.script}"
-        own = [*self.flags, f"--model_dir={folder}", f"--steps={_STEPS}",
+        own = [*self.flags, f"--model_dir={folder}", f"--steps={steps}",
                f"--line_steps={self.line_steps}"]
         if runner == "plain":
             return [sys.executable, "-m", script, *own]
