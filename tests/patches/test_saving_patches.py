@@ -7,6 +7,7 @@ import socket
 import time
 
 from google.protobuf import text_format
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -92,13 +93,21 @@ def test_the_text_of_a_graph_is_read_as_the_same_graph(tmp_path):
     with tf.Graph().as_default() as graph:
         tf.constant([1e-7, 0.1, float("nan"), float("inf"), 3e38], name="numbers")
         tf.constant(["\u00e4\x00\n\"'?"], name="text")
-        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+        large = np.random.default_rng(0).random(2**15, np.float32)
+        tf.constant(large, name="large")
+        tf.constant(np.frombuffer(b"'\n?\\" * 2**15, np.uint8), name="quotes")
+        tf.while_loop(lambda i: i < 3, lambda i: i + tf.reduce_sum(tf.constant(large)), [0.0])
         wanted = graph.as_graph_def(add_shapes=True)
     names = ("native.pbtxt", "plain.pbtxt")
+    before = wanted.SerializeToString(deterministic=True)
     with saving_patches.writing_graphs_natively():
         tf.io.write_graph(wanted, str(tmp_path), names[0])
+    assert wanted.SerializeToString(deterministic=True) == before
     tf.io.write_graph(wanted, str(tmp_path), names[1])
     native, plain = [text_format.Parse((tmp_path / name).read_text(), tf.compat.v1.GraphDef())
                      for name in names]
+    [body] = [each for each in native.library.function if "body" in each.signature.name]
+    assert any(len(node.attr["value"].tensor.tensor_content) == large.nbytes
+               for node in body.node_def)
     assert native.SerializeToString(deterministic=True) == plain.SerializeToString(
         deterministic=True)
