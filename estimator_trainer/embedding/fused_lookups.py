@@ -215,7 +215,8 @@ class _Fused:
             last = tf.raw_ops.UpperBound(
                 sorted_inputs=tf.bitwise.right_shift(keys, _ID_BITS)[None],
                 values=tf.range(num, dtype=tf.int64)[None], out_type=tf.int64)[0]
-            unique = _Parts(tf.bitwise.bitwise_and(keys, _LARGEST_ID),
+            unique = _Parts(tf.cast(tf.bitwise.bitwise_and(keys, _LARGEST_ID),
+                                    self._lookups[0].ids.dtype),
                             last - tf.concat([[0], last[:-1]], 0), self._homes)
             summed = _SUMS[self._combiner](
                 data=self._looked_up(unique), indices=positions, segment_ids=rows)
@@ -226,6 +227,7 @@ class _Fused:
                     grad=_zero(of_outputs, filled.empty_row_indicator), indices=positions,
                     segment_ids=rows, output_dim0=tf.size(keys))
         outputs.replace([each.output for each in self._lookups])
+        self._give_names(outputs)
         if gradients:
             self._give_gradients(gradients, unique, unique.like(values))
 
@@ -258,15 +260,34 @@ class _Fused:
 
     def _from_sparse(self) -> _Ids:
         sizes = tf.stack([each.dense_shape[0] for each in self._lookups])
-        counts = tf.stack([tf.size(each.ids) for each in self._lookups])
+        ends = tf.cumsum([tf.size(each.ids) for each in self._lookups])
         rows = tf.concat([each.indices for each in self._lookups], 0)[:, 0]
-        return self._valid(rows + tf.repeat(tf.cumsum(sizes, exclusive=True), counts), sizes)
+        lookup = _lookup_of(tf.range(ends[-1]), ends)
+        # Such a row would be one of another lookup.
+        outside = tf.where((rows < 0) | (rows >= tf.gather(sizes, lookup)))[:, 0]
+        names = tf.constant([each.variable.name for each in self._lookups])
+        with tf.control_dependencies([tf.raw_ops.Assert(
+                condition=tf.equal(tf.size(outside), 0), summarize=1,
+                data=["The ids of an embedding are a SparseTensor with an index that is not below"
+                      " its dense_shape. The table:", tf.gather(names, tf.gather(lookup, outside))]
+        )]):
+            starts = tf.cumsum(sizes, exclusive=True)
+        return self._valid(rows + tf.gather(starts, lookup), sizes)
 
     def _valid(self, rows: tf.Tensor, sizes: tf.Tensor) -> _Ids:
         """Returns all ids but the negative ones, which stand for none."""
         ids = tf.cast(tf.concat([each.ids for each in self._lookups], 0), tf.int64)
         is_valid = tf.reshape(tf.where(ids >= 0), [-1])
         return _Ids(tf.gather(rows, is_valid), tf.gather(ids, is_valid), sizes)
+
+    def _give_names(self, outputs: _Parts) -> None:
+        """Has a hook that fetches the output of a lookup get the fused one.
+
+        Its own rows could be those after the step's update, which no longer waits for them.
+        """
+        for index, each in enumerate(self._lookups):
+            reshape = each.output.op
+            operations.replace_input(reshape, reshape.inputs[0], outputs.on(reshape.device, index))
 
     def _give_gradients(self, gradients: list[lookups.Gradient], ids: _Parts,
                         values: _Parts) -> None:

@@ -126,6 +126,13 @@ def _of_hashed_numbers(features, labels):
                                       for name in _NAMES))
 
 
+def _of_bucketized_numbers(features, labels):
+    """Has ids of dtype int32."""
+    floats = {name: tf.cast(each, tf.float32) for name, each in features.items()}
+    return _layer(floats, labels, *(columns.embedding_column(columns.bucketized_column(
+        columns.numeric_column(name, shape=2), [0., 2., 4.]), 4) for name in _NAMES))
+
+
 def _frozen(features, labels):
     outputs = [tf.stop_gradient(v1.nn.safe_embedding_lookup_sparse(
         _table(name), _sparse(features[name]))) for name in _NAMES]
@@ -204,8 +211,8 @@ def _of_two_layers(features, labels):
 
 
 _OF_IDS = [_by_hand, _crossed, _with_two_losses, _of_two_layers, _of_identities, _of_hashed_numbers,
-           _frozen, _one_after_the_other, _trained_one_after_the_other, _changed_after_it_is_read,
-           _updated_at_once]
+           _of_bucketized_numbers, _frozen, _one_after_the_other, _trained_one_after_the_other,
+           _changed_after_it_is_read, _updated_at_once]
 _STAY = [_with_two_losses, _one_after_the_other, _trained_one_after_the_other, _updated_at_once]
 
 
@@ -330,6 +337,36 @@ def test_fuse_finds_an_id_that_no_table_has():
     data = {**_OF_NUMBERS, "b": _OF_NUMBERS["b"] + 2}
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"10 is not in \[0, 9\)"):
         _train(_by_hand, True, data)
+
+
+@pytest.mark.parametrize("shift", [-_BATCH, _BATCH])
+def test_fuse_finds_an_index_that_is_not_in_the_batch(shift):
+    def with_such_indices(features, labels):
+        units = []
+        for name in _NAMES:
+            ids = _sparse(features[name])
+            indices = ids.indices + [shift, 0] if name == "b" else ids.indices
+            units.append(v1.nn.safe_embedding_lookup_sparse(
+                _table(name), tf.SparseTensor(indices, ids.values, ids.dense_shape)))
+        return _minimized(units, labels)
+
+    for is_fused, message in (False, "is invalid"), (True, "below its dense_shape.*table_b"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            _train(with_such_indices, is_fused, _OF_NUMBERS)
+
+
+def test_a_hook_gets_the_rows_before_the_update():
+    def with_fetched_rows(features, labels):
+        rows = [v1.nn.safe_embedding_lookup_sparse(_table(name), _sparse(features[name]))
+                for name in _NAMES]
+        return _minimized(rows, labels)[0], rows
+
+    # So much work that the update of a table may come before another read of it.
+    data = {name: np.tile(values[:1], [10, _BATCH, 1]) for name, values in _OF_NUMBERS.items()}
+    labels = np.tile(_LABELS[:1], [10, _BATCH, 1])
+    single, fused = (_train(with_fetched_rows, is_fused, data, labels)
+                     for is_fused in (False, True))
+    np.testing.assert_array_equal(fused[0], single[0])
 
 
 @pytest.fixture(scope="module", name="cluster")
