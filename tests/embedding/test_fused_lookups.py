@@ -361,7 +361,7 @@ def test_a_hook_gets_the_rows_before_the_update():
                 for name in _NAMES]
         return _minimized(rows, labels)[0], rows
 
-    # So much work that the update of a table may come before another read of it.
+    # A large batch makes an update before a second read of the table likely.
     data = {name: np.tile(values[:1], [10, _BATCH, 1]) for name, values in _OF_NUMBERS.items()}
     labels = np.tile(_LABELS[:1], [10, _BATCH, 1])
     single, fused = (_train(with_fetched_rows, is_fused, data, labels)
