@@ -339,36 +339,6 @@ def test_fuse_finds_an_id_that_no_table_has():
         _train(_by_hand, True, data)
 
 
-@pytest.mark.parametrize("shift", [-_BATCH, _BATCH])
-def test_fuse_finds_an_index_that_is_not_in_the_batch(shift):
-    def with_such_indices(features, labels):
-        units = []
-        for name in _NAMES:
-            ids = _sparse(features[name])
-            indices = ids.indices + [shift, 0] if name == "b" else ids.indices
-            units.append(v1.nn.safe_embedding_lookup_sparse(
-                _table(name), tf.SparseTensor(indices, ids.values, ids.dense_shape)))
-        return _minimized(units, labels)
-
-    for is_fused, message in (False, "is invalid"), (True, "below its dense_shape.*table_b"):
-        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
-            _train(with_such_indices, is_fused, _OF_NUMBERS)
-
-
-def test_a_hook_gets_the_rows_before_the_update():
-    def with_fetched_rows(features, labels):
-        rows = [v1.nn.safe_embedding_lookup_sparse(_table(name), _sparse(features[name]))
-                for name in _NAMES]
-        return _minimized(rows, labels)[0], rows
-
-    # A large batch makes an update before a second read of the table likely.
-    data = {name: np.tile(values[:1], [10, _BATCH, 1]) for name, values in _OF_NUMBERS.items()}
-    labels = np.tile(_LABELS[:1], [10, _BATCH, 1])
-    single, fused = (_train(with_fetched_rows, is_fused, data, labels)
-                     for is_fused in (False, True))
-    np.testing.assert_array_equal(fused[0], single[0])
-
-
 @pytest.fixture(scope="module", name="cluster")
 def fixture_cluster():
     """A chief and two ps, as servers of this process."""
