@@ -1,22 +1,28 @@
 """Compares the steps/s of kinds of Estimator programs, run by plain Estimator and by this project.
 
-    python -m benchmarks.kinds [--kinds=hook,tables] [--pairs=5] [--work=/tmp/benchmarks] [--append]
-        [-- FLAGS OF THIS PROJECT]
+    python -m benchmarks.kinds [--kinds=hook,tables] [--pairs=15] [--work=/tmp/benchmarks] [--append]
+        [--awake] [-- FLAGS OF THIS PROJECT]
     python -m benchmarks.kinds --markdown
 
-scripts/ has the programs: `python -m SCRIPT` is the plain Estimator, `run SCRIPT` this project. The
-two take turns, which of them is first alternates, and a ratio is computed inside a pair. Steps are
-counted from --warm_up seconds after the first line of the log, for --secs seconds, between the
-lines nearest to these times.
+scripts/ has the programs: `python -m SCRIPT` is the plain Estimator, `run SCRIPT` this project.
+Both are started once; then each has the machine in turn while the other is stopped (SIGSTOP), so
+that the two halves of a pair are seconds apart: a virtual machine's speed changes within a minute.
+A turn is --warm_up seconds, and --secs seconds that count, between the lines of the log nearest to
+them. Which of the two is first alternates, and a ratio is computed inside a pair.
 
 The runs are kept in kinds.json in --work. A new measurement of a kind replaces its runs; --append
 adds to them, so that a long measurement can be made in parts. --markdown prints the table of the
 file, and measures nothing. --quick tries the program out; its figures mean nothing.
+
+--awake keeps each core busy with a process of the idle class, which runs only where nothing else
+does. A virtual machine's core that has halted wakes up late, and a program that waits for its input
+then depends on how often its cores halt.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import datetime
 import json
@@ -25,6 +31,7 @@ import pathlib
 import re
 import signal
 import statistics
+import subprocess
 import sys
 import tempfile
 from typing import Any, Iterator, Sequence
@@ -111,9 +118,10 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.kinds",
                                      description=__doc__.splitlines()[0])
     parser.add_argument("--kinds", type=kinds, default=list(KINDS))
-    parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--warm_up", type=float, default=2.0, help="seconds before the timed")
-    parser.add_argument("--secs", type=float, default=6.0, help="seconds that are timed")
+    parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--awake", action="store_true", help="keeps idle cores from halting")
+    parser.add_argument("--warm_up", type=float, default=0.5, help="seconds before the timed")
+    parser.add_argument("--secs", type=float, default=2.0, help="seconds that are timed")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("/tmp/benchmarks"))
     parser.add_argument("--append", action="store_true", help="keeps earlier runs of the kinds")
     parser.add_argument("--markdown", action="store_true", help="prints the table of kinds.json")
@@ -121,7 +129,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("flags", nargs="*", help="more flags of this project, after --")
     options = parser.parse_args()
     if options.quick:
-        options.pairs, options.warm_up, options.secs = 1, 0.5, 1.0
+        options.pairs, options.warm_up, options.secs = 1, 0.2, 1.0
     return options
 
 
@@ -135,36 +143,72 @@ def _measure(options: argparse.Namespace, path: pathlib.Path) -> None:
     if not options.append:
         results["runs"] = [run for run in results["runs"] if run["kind"] not in options.kinds]
     for name in options.kinds:
-        for run in _pairs(name, options, results["runs"]):
+        for run in _pairs(name, options):
             results["runs"].append(run)
             path.write_text(scaling_table.as_json(results))
 
 
-def _pairs(name: str, options: argparse.Namespace,
-           known: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    first = sum(run["kind"] == name for run in known)
-    for pair in range(first, first + options.pairs):
-        speeds = {runner: _steps_per_sec(KINDS[name], runner, options)
-                  for runner in (("plain", "ours") if pair % 2 else ("ours", "plain"))}
-        print(f"{name:16} plain {speeds['plain']:8.1f}  ours {speeds['ours']:8.1f} steps/s "
-              f" {speeds['ours'] / speeds['plain']:.2f}x", flush=True)
-        yield {"kind": name, "commit": machine.commit(), "flags": options.flags, **speeds}
+def _pairs(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Measures a kind; yields the speeds of each pair."""
+    with contextlib.ExitStack() as stack:
+        if options.awake:
+            stack.enter_context(_awake_cores())
+        programs = {runner: stack.enter_context(_started(KINDS[name], runner, options.flags))
+                    for runner in ("ours", "plain")}
+        for pair in range(options.pairs):
+            speeds = {runner: _steps_per_sec(programs[runner], options)
+                      for runner in (("plain", "ours") if pair % 2 else ("ours", "plain"))}
+            print(f"{name:16} plain {speeds['plain']:8.1f}  ours {speeds['ours']:8.1f} steps/s "
+                  f" {speeds['ours'] / speeds['plain']:.2f}x", flush=True)
+            yield {"kind": name, "commit": machine.commit(), "flags": options.flags,
+                   "awake": options.awake, **speeds}
 
 
-def _steps_per_sec(kind: Kind, runner: str, options: argparse.Namespace) -> float:
-    """Runs a program until its steps are timed, and returns their number a second."""
+@contextlib.contextmanager
+def _awake_cores() -> Iterator[None]:
+    """Keeps all cores from halting, with processes that run only where nothing else does."""
+    spin = ("import os; os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n"
+            "while True: pass")
+    spinners = [subprocess.Popen([sys.executable, "-c", spin]) for _ in os.sched_getaffinity(0)]
+    try:
+        yield
+    finally:
+        for each in spinners:
+            each.kill()
+            each.wait()
+
+
+@contextlib.contextmanager
+def _started(kind: Kind, runner: str, flags: Sequence[str]
+             ) -> Iterator[list[followed_tasks.Follower]]:
+    """Starts a program, and stops it once it trains; yields its logs, the chief's first."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        command = kind.command(runner, folder / "model", options.flags)
+        command = kind.command(runner, folder / "model", flags)
         with measurement.running(folder, kind.counts, command) as tasks:
             followers = [followed_tasks.Follower(task, _LINES[runner]) for task in tasks]
-            lines = followers[0]  # The chief's, with global steps.
             # The first line may come before the graph is prepared, and the others train.
-            followed_tasks.read_until(followers, lambda: len(lines.steps) >= 2, _LIMIT_SECS)
-            start = _line_after(followers, lines.at_secs[-1] + options.warm_up)
-            end = _line_after(followers, lines.at_secs[start] + options.secs)
+            followed_tasks.read_until(followers, lambda: len(followers[0].steps) >= 2, _LIMIT_SECS)
+            _signal(followers, signal.SIGSTOP)
+            yield followers
             for each in followers:
                 each.close()
+
+
+def _signal(followers: list[followed_tasks.Follower], number: int) -> None:
+    for each in followers:
+        os.killpg(each.task.process.pid, number)
+
+
+def _steps_per_sec(followers: list[followed_tasks.Follower], options: argparse.Namespace) -> float:
+    """Lets a program go on until its steps are timed, and returns their number a second."""
+    lines, known = followers[0], len(followers[0].steps)  # The chief's, with global steps.
+    _signal(followers, signal.SIGCONT)
+    # The time of the first line may be from before the stop.
+    followed_tasks.read_until(followers, lambda: len(lines.steps) > known + 1, _LIMIT_SECS)
+    start = _line_after(followers, lines.at_secs[-1] + options.warm_up)
+    end = _line_after(followers, lines.at_secs[start] + options.secs)
+    _signal(followers, signal.SIGSTOP)
     return ((lines.steps[end] - lines.steps[start])
             / (lines.at_secs[end] - lines.at_secs[start]))
 
@@ -195,12 +239,14 @@ def text(results: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
     commits = ", ".join(dict.fromkeys(run["commit"] for run in results["runs"]))
     flags = dict.fromkeys(" ".join(run["flags"]) for run in results["runs"] if run["flags"])
+    awake = [run["kind"] for run in results["runs"] if run.get("awake")]
     pairs = "-".join(map(str, sorted({min(counts, default=0), max(counts, default=0)})))
     return "\n".join([
         *rows, "",
         f"{results['date']}, estimator_trainer {commits}, {results['machine']}; {versions}. Medians"
         f" of pairs in turn ({pairs} of each kind), with the lowest and the highest ratio in"
-        " brackets.", *(f"This project's flags: {each}." for each in flags)])
+        " brackets.", *(f"This project's flags: {each}." for each in flags),
+        *(f"Cores kept awake: {each}." for each in dict.fromkeys(awake))])
 
 
 if __name__ == "__main__":
