@@ -131,6 +131,7 @@ def build(step: Callable[[Any], Step], max_steps: int | None, num_trainers: int,
             steps, not batches.is_endless(dataset), stop_vote, num_trainers)
     loop = _Loop(step, max_steps, is_alone=num_trainers == 1 or stop_vote is not None)
 
+    @batches.as_it_is
     def build_for_all(strategy: tf.distribute.Strategy, *per_replica: Any) -> Step:
         graph_state.STEPS.add(steps)
         agreed = [strategy.experimental_local_results(each)[0] for each in per_replica]
