@@ -1,7 +1,7 @@
 """Compares the steps/s of kinds of Estimator programs, run by plain Estimator and by this project.
 
-    python -m benchmarks.kinds [--kinds=hook,tables] [--pairs=15] [--work=/tmp/benchmarks] [--append]
-        [--awake] [-- FLAGS OF THIS PROJECT]
+    python -m benchmarks.kinds [--kinds=hook,tables] [--pairs=15] [--work=/tmp/benchmarks]
+        [--append] [--awake] [-- FLAGS OF THIS PROJECT]
     python -m benchmarks.kinds --markdown
 
 scripts/ has the programs: `python -m SCRIPT` is the plain Estimator, `run SCRIPT` this project.
