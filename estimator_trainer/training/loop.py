@@ -14,6 +14,9 @@ from estimator_trainer.input import batches, prefetch
 from estimator_trainer.patches import private_api, training_patches
 from estimator_trainer.training import loop_unsupported, stop_consensus
 
+# Those of arrays.
+_DTYPES = {tf.bool, tf.float16, tf.float32, tf.float64, tf.int8, tf.int16, tf.int32, tf.int64,
+           tf.uint8, tf.string}
 # The graph around each loop's body.
 _AROUND: weakref.WeakKeyDictionary[tf.Graph, tf.Graph] = weakref.WeakKeyDictionary()
 
@@ -68,7 +71,24 @@ def hold(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Keeps the training set for the loop of the current graph; returns an empty one to iterate."""
     graph_state.DATASET.put(dataset)
     with graph_names.own():
+        return _empty(dataset)
+
+
+def _empty(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Returns a dataset of the same elements that has none.
+
+    Arrays in the graph are copied for each session run that needs them. So the empty dataset is no
+    part of the other one, unless its elements are other ones than tensors of a known rank.
+    """
+    specs = tf.nest.flatten(dataset.element_spec)
+    is_simple = specs and all(type(spec) is tf.TensorSpec and spec.shape.rank is not None and
+                              spec.dtype in _DTYPES for spec in specs)
+    if tf.distribute.has_strategy() or not is_simple:
         return dataset.take(0)
+    none = tf.nest.map_structure(lambda spec: tf.zeros(
+        [0, *(size or 0 for size in spec.shape.as_list())], spec.dtype), dataset.element_spec)
+    return tf.data.experimental.from_variant(tf.data.experimental.to_variant(
+        tf.data.Dataset.from_tensor_slices(none)), dataset.element_spec)
 
 
 def is_wanted() -> bool:

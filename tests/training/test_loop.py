@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from estimator_trainer.graph import operations
 from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.training import loop
 from estimator_trainer.training.loop_size import LoopSize
 from tests.support import jobs
 
@@ -231,3 +233,17 @@ def test_loop_unsupported_starts_the_same_model_by_the_same_seed(tmp_path, data_
     assert "one step in a session run: " in fallen_back and "one step in" not in log
     for key, value in one.items():
         np.testing.assert_array_equal(many[key], value, err_msg=key)
+
+
+def test_the_empty_dataset_beside_a_loop_needs_no_array_of_the_graph():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        features = {"text": ["a", "b", "c"], "image": np.ones([3, 2, 2], np.float32)}
+        dataset = tf.data.Dataset.from_tensor_slices((features, [1, 2, 3])).batch(2)
+        empty = loop.hold(dataset)
+        assert empty.element_spec == dataset.element_spec
+        iterator = tf.compat.v1.data.make_initializable_iterator(empty)
+        source = tf.data.experimental.to_variant(dataset).op
+        assert source not in operations.up_to(iterator.initializer)
+        session.run(iterator.initializer)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(iterator.get_next())
