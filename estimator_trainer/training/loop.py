@@ -14,7 +14,7 @@ from estimator_trainer.input import batches, prefetch
 from estimator_trainer.patches import private_api, training_patches
 from estimator_trainer.training import loop_unsupported, stop_consensus
 
-# Those of arrays.
+# The dtypes of arrays.
 _DTYPES = {tf.bool, tf.float16, tf.float32, tf.float64, tf.int8, tf.int16, tf.int32, tf.int64,
            tf.uint8, tf.string}
 # The graph around each loop's body.
