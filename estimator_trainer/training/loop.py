@@ -14,9 +14,6 @@ from estimator_trainer.input import batches, prefetch
 from estimator_trainer.patches import private_api, training_patches
 from estimator_trainer.training import loop_unsupported, stop_consensus
 
-# The dtypes of arrays.
-_DTYPES = {tf.bool, tf.float16, tf.float32, tf.float64, tf.int8, tf.int16, tf.int32, tf.int64,
-           tf.uint8, tf.string}
 # The graph around each loop's body.
 _AROUND: weakref.WeakKeyDictionary[tf.Graph, tf.Graph] = weakref.WeakKeyDictionary()
 
@@ -75,20 +72,24 @@ def hold(dataset: tf.data.Dataset) -> tf.data.Dataset:
 
 
 def _empty(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Returns a dataset of the same elements that has none.
+    """Returns a dataset of the same element_spec without elements.
 
-    Arrays in the graph are copied for each session run that needs them. So the empty dataset is no
-    part of the other one, unless its elements are other ones than tensors of a known rank.
+    `take(0)` would copy the arrays in the graph once more, for its initializer alone, so it is used
+    for other elements than tensors of a known rank only.
     """
-    specs = tf.nest.flatten(dataset.element_spec)
-    is_simple = specs and all(type(spec) is tf.TensorSpec and spec.shape.rank is not None and
-                              spec.dtype in _DTYPES for spec in specs)
-    if tf.distribute.has_strategy() or not is_simple:
+    spec = dataset.element_spec
+    if tf.distribute.has_strategy() or not all(map(_is_array, tf.nest.flatten(spec))):
         return dataset.take(0)
-    none = tf.nest.map_structure(lambda spec: tf.zeros(
-        [0, *(size or 0 for size in spec.shape.as_list())], spec.dtype), dataset.element_spec)
+    nothing = tf.nest.map_structure(lambda each: tf.zeros(
+        [0, *(size or 0 for size in each.shape.as_list())], each.dtype), spec)
     return tf.data.experimental.from_variant(tf.data.experimental.to_variant(
-        tf.data.Dataset.from_tensor_slices(none)), dataset.element_spec)
+        tf.data.Dataset.from_tensor_slices(nothing)), spec)
+
+
+def _is_array(spec: Any) -> bool:
+    return (type(spec) is tf.TensorSpec and spec.shape.rank is not None
+            and (spec.dtype.is_floating or spec.dtype.is_integer
+                 or spec.dtype in (tf.bool, tf.string)))
 
 
 def is_wanted() -> bool:
