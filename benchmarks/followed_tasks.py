@@ -91,6 +91,12 @@ class Clock:
         return (end.machine_secs - self.machine_secs - own) / (end.at_secs - self.at_secs)
 
 
+def send(followers: list[Follower], number: int) -> None:
+    """Sends a signal, such as SIGSTOP, to all processes of the tasks."""
+    for each in followers:
+        os.killpg(each.task.process.pid, number)
+
+
 def read_until(followers: list[Follower], is_done: Callable[[], bool], limit_secs: float) -> None:
     """Reads the logs until `is_done` holds.
 

@@ -189,26 +189,21 @@ def _started(kind: Kind, runner: str, flags: Sequence[str]
             followers = [followed_tasks.Follower(task, _LINES[runner]) for task in tasks]
             # The first line may come before the graph is prepared, and the others train.
             followed_tasks.read_until(followers, lambda: len(followers[0].steps) >= 2, _LIMIT_SECS)
-            _signal(followers, signal.SIGSTOP)
+            followed_tasks.send(followers, signal.SIGSTOP)
             yield followers
             for each in followers:
                 each.close()
 
 
-def _signal(followers: list[followed_tasks.Follower], number: int) -> None:
-    for each in followers:
-        os.killpg(each.task.process.pid, number)
-
-
 def _steps_per_sec(followers: list[followed_tasks.Follower], options: argparse.Namespace) -> float:
     """Lets a program go on until its steps are timed, and returns their number a second."""
     lines, known = followers[0], len(followers[0].steps)  # The chief's, with global steps.
-    _signal(followers, signal.SIGCONT)
+    followed_tasks.send(followers, signal.SIGCONT)
     # The time of the first line may be from before the stop.
     followed_tasks.read_until(followers, lambda: len(lines.steps) > known + 1, _LIMIT_SECS)
     start = _line_after(followers, lines.at_secs[-1] + options.warm_up)
     end = _line_after(followers, lines.at_secs[start] + options.secs)
-    _signal(followers, signal.SIGSTOP)
+    followed_tasks.send(followers, signal.SIGSTOP)
     return ((lines.steps[end] - lines.steps[start])
             / (lines.at_secs[end] - lines.at_secs[start]))
 

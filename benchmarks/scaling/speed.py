@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import re
 import signal
 import time
@@ -61,7 +60,7 @@ class WarmJob:
         self._trainers = [each for each in self._followers if not each.task.name.startswith("ps")]
         self._counted = self._trainers if job.mode == "independent" else self._trainers[:1]
         self._read_until(lambda: all(len(each.steps) >= _WARM_UP_LINES for each in self._trainers))
-        self._signal(signal.SIGSTOP)
+        followed_tasks.send(self._followers, signal.SIGSTOP)
 
     def measure(self, secs: float) -> Speed:
         """Returns the job's speed over `secs`.
@@ -70,7 +69,7 @@ class WarmJob:
           SystemExit: with the log of a process that ended.
         """
         known = [len(each.steps) for each in self._counted]
-        self._signal(signal.SIGCONT)
+        followed_tasks.send(self._followers, signal.SIGCONT)
         warm_secs = time.monotonic() + _WARM_UP_SECS
         self._read_until(lambda: time.monotonic() >= warm_secs and all(
             len(each.steps) >= before + _WARM_UP_LINES
@@ -80,7 +79,7 @@ class WarmJob:
         end = followed_tasks.Clock(self._followers)
         # The window's end must lie between two lines.
         self._read_until(lambda: all(each.at_secs[-1] >= end.at_secs for each in self._counted))
-        self._signal(signal.SIGSTOP)
+        followed_tasks.send(self._followers, signal.SIGSTOP)
         return self._speed(start, end)
 
     def close(self) -> None:
@@ -103,10 +102,6 @@ class WarmJob:
 
     def _read_until(self, is_done: Callable[[], bool]) -> None:
         followed_tasks.read_until(self._followers, is_done, _START_SECS)
-
-    def _signal(self, number: int) -> None:
-        for each in self._followers:
-            os.killpg(each.task.process.pid, number)
 
 
 def can_stand_still(job: Job) -> bool:

@@ -5,6 +5,8 @@ from typing import Any, Callable, TypeVar
 
 import tensorflow as tf
 
+from estimator_trainer.graph import operations
+
 # The marks of batches, int32 scalars. For a process of an all-reduce without more data the strategy
 # makes a batch of zeros, and so a mark of zero.
 NO_BATCH, BATCH, LAST = 0, 1, 2
@@ -109,8 +111,7 @@ def is_endless(dataset: tf.data.Dataset) -> bool:
 
 def _evaluated_without_devices(tensor: tf.Tensor) -> Any:
     graph_def = tensor.graph.as_graph_def()
-    bodies = [function.node_def for function in graph_def.library.function]
-    for node in itertools.chain(graph_def.node, *bodies):
+    for node in (*graph_def.node, *operations.in_functions(graph_def)):
         node.device = ""
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         [copied] = tf.import_graph_def(graph_def, return_elements=[tensor.name])

@@ -160,8 +160,8 @@ def _check_state() -> None:
     graph = tf.compat.v1.get_default_graph()
     kinds = {op.type for op in graph.get_operations() if op.op_def.is_stateful}
     if kinds & _CALLS:
-        kinds |= {node.op for function in graph.as_graph_def().library.function
-                  for node in function.node_def if private_api.is_stateful(node.op)}
+        kinds |= {node.op for node in operations.in_functions(graph.as_graph_def())
+                  if private_api.is_stateful(node.op)}
     unsafe = sorted(kind for kind in kinds if not _SAFE_OPS.fullmatch(kind))
     if unsafe:
         raise LoopUnsupported(
