@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
-from typing import Any
+from typing import Any, Callable
 
 import tensorflow as tf
 
@@ -20,24 +21,38 @@ def print_once() -> None:
     for one step; so do those of a session run outside its loop, which a step shares with others.
     """
     counts: list[int] = []
-    original = tf.compat.v1.Session.run
+    session = tf.compat.v1.Session
+    run_uncounted, make_uncounted = session.run, session.make_callable
 
-    def run(self: tf.compat.v1.Session, fetches: Any, feed_dict: Any = None, options: Any = None,
-            run_metadata: Any = None) -> Any:
+    def counted(call: Callable[..., Any], options: Any = None, run_metadata: Any = None) -> Any:
+        if len(counts) == _RUNS:
+            return call(options, run_metadata)
         requested, metadata = tf.compat.v1.RunOptions(), run_metadata
         if metadata is None:
             metadata = tf.compat.v1.RunMetadata()
         if options is not None:
             requested.CopyFrom(options)
         requested.output_partition_graphs = True
-        result = original(self, fetches, feed_dict, requested, metadata)
+        result = call(requested, metadata)
         counts.append(calls(metadata))
         if len(counts) == _RUNS:
-            tf.compat.v1.Session.run = original
+            session.run, session.make_callable = run_uncounted, make_uncounted
             print(f"calls {statistics.median_low(counts[-_COUNTED_RUNS:])}", flush=True)
         return result
 
-    tf.compat.v1.Session.run = run
+    def run(self: tf.compat.v1.Session, fetches: Any, feed_dict: Any = None, options: Any = None,
+            run_metadata: Any = None) -> Any:
+        return counted(functools.partial(run_uncounted, self, fetches, feed_dict), options,
+                       run_metadata)
+
+    # This project prepares the runs of single steps, and does not call `run` for them.
+    def make_callable(self: tf.compat.v1.Session, fetches: Any, feed_list: Any = None,
+                      accept_options: bool = False) -> Any:
+        call = make_uncounted(self, fetches, feed_list, accept_options)
+        is_counted = accept_options and feed_list is None
+        return functools.partial(counted, call) if is_counted else call
+
+    session.run, session.make_callable = run, make_callable
 
 
 def calls(metadata: tf.compat.v1.RunMetadata) -> int:
