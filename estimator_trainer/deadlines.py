@@ -67,6 +67,9 @@ RESTART_SECS = 1.0  # Pause before a task is restarted.
 STOP_SECS = 35.0  # A task that has not ended this long after SIGTERM is killed.
 # After the job's end the tasks must end by themselves within this, before SIGTERM.
 FOLLOW_SECS = 45.0
+# TensorFlow's own evaluator begins late (EvalSpec.start_delay_secs), and waits for throttle_secs,
+# 10 minutes by default, before its last evaluation.
+OWN_EVALUATION_SECS = 1200.0
 LAST_LINES_SECS = 5.0  # The last lines of an ended process must be read within this.
 PAGE_SECS = 60.0  # The page of the job must be written, maybe into a bucket, within this.
 

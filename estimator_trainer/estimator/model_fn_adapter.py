@@ -39,6 +39,16 @@ def adapt(function: ModelFn, config: TrainerConfig, task: TaskConfig,
     return _Adapted(function, config, task, has_hooks).model_fn
 
 
+def combine(train_op: tf.Operation, task: TaskConfig) -> None:
+    """Fuses the lookups of a step, and sends small tensors to and from the ps in packs.
+
+    The step's values stay the same. No session may have run its graph.
+    """
+    fused_lookups.fuse(train_op)
+    if "ps" in task.cluster:
+        ps_packs.send_in_packs(train_op)
+
+
 class _Adapted:
     def __init__(self, function: ModelFn, config: TrainerConfig, task: TaskConfig, has_hooks: bool):
         self._is_class = isinstance(function, type)
@@ -150,9 +160,7 @@ class _Adapted:
             frozen.check(self._config, spec.train_op, self._task.is_chief)
         # The graph of another strategy has all replicas, or must be alike in all processes.
         if not tf.distribute.has_strategy() or self._config.train_distribute == "parameter_server":
-            fused_lookups.fuse(spec.train_op)
-            if "ps" in self._task.cluster:
-                ps_packs.send_in_packs(spec.train_op)
+            combine(spec.train_op, self._task)
         fed_batch = graph_state.FED_BATCH.first()
         if fed_batch is not None:
             # The `train` of a class reads the input_fn's batches by itself, or others.

@@ -164,7 +164,7 @@ class Supervisor:
             return
         self._running.remove(child)
         if code == 0 and child is self._children[0] and self._code is None:
-            self._end(0, wait_secs=deadlines.FOLLOW_SECS)
+            self._end(0, self._follow_secs(child))
         elif code and self._code is None:
             self._keep_first_failure(child, how)
             gives_up = f" after {child.restarts} restarts: gives up" if is_retried else ""
@@ -175,6 +175,15 @@ class Supervisor:
             self._print(f"{child.name}: {how}{gives_up}; ends the job")
             # A task that failed has written this for the others; a killed task has not.
             self._end(128 - code if code < 0 else code, 0 if is_retried else deadlines.FOLLOW_SECS)
+
+    def _follow_secs(self, chief: task_process.TaskProcess) -> float:
+        """Returns how long the tasks may go on after a chief that is done."""
+        evaluators = [each.name for each in self._running if each.name.startswith("evaluator:")]
+        if not chief.has_own_train or not evaluators:
+            return deadlines.FOLLOW_SECS
+        self._print(f"waits up to {deadlines.OWN_EVALUATION_SECS:.0f} s for the last evaluation of"
+                    f" {evaluators[0]}")
+        return deadlines.OWN_EVALUATION_SECS
 
     def _write_exit(self, child: task_process.TaskProcess, code: int) -> None:
         """Adds a process's exit, which no task can write itself, to the job's history on a disk."""

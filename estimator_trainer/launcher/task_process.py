@@ -34,6 +34,7 @@ class TaskProcess:
       reason: The process's own reason for its failure; "" for none.
       began: The last start of the process, in seconds since 1970.
       has_result: Whether training ended with a result; a script may train nothing.
+      has_own_train: Whether an Estimator that has its own `train` trained.
     """
 
     name: str
@@ -50,6 +51,7 @@ class TaskProcess:
     reason: str = ""
     began: float = 0.0
     has_result: bool = False
+    has_own_train: bool = False
 
     def start(self) -> None:
         """Starts the process in a new session; it dies with this process.
@@ -140,6 +142,7 @@ class TaskProcess:
         kind = event.get("kind")
         self.step = event.get("step", self.step)
         self.has_result = self.has_result or kind == "end"
+        self.has_own_train = kind == "end" and event["reason"] == "own_train"
         if kind in ("trains", "serves", "evaluation") and self.state == "starting":
             self.state = "running"
         elif kind == "train":

@@ -28,6 +28,27 @@ def train_with(estimator: tf.estimator.Estimator, train: Train) -> None:
 
 
 @contextlib.contextmanager
+def changing_steps_with(change: Callable[[tf.Operation], None]) -> Iterator[None]:
+    """Calls `change` with the train op of each model for training, within a `with` statement.
+
+    The models are those that Estimators build in this thread, also those of a class with its own
+    `train`, which may make more Estimators (adanet's does).
+    """
+    kind, name = tf.compat.v1.estimator.Estimator, private_api.CALL_MODEL_FN
+    build = getattr(kind, name)
+
+    def built(self: Any, features: Any, labels: Any, mode: str,
+              config: tf.estimator.RunConfig) -> tf.estimator.EstimatorSpec:
+        spec = build(self, features, labels, mode, config)
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            change(spec.train_op)
+        return spec
+
+    with replacement.functions_of_this_thread([(kind, name, built)]):
+        yield
+
+
+@contextlib.contextmanager
 def evaluating_with(estimators: Iterable[tf.estimator.Estimator],
                     evaluate: Callable[..., dict[str, Any]]) -> Iterator[None]:
     """Makes Estimators evaluate with `evaluate`, within a `with` statement.
@@ -66,7 +87,9 @@ def discarding_events(estimator: tf.estimator.Estimator) -> Iterator[None]:
 
 @contextlib.contextmanager
 def calling(replacements: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
-    """Replaces `train_and_evaluate` and methods of every Estimator, within a `with` statement.
+    """Replaces `train_and_evaluate` and methods, within a `with` statement.
+
+    The methods are those of every Estimator, and of the executor that `train_and_evaluate` makes.
 
     A script makes its own Estimator and calls `tf.estimator.train_and_evaluate` by any name of the
     function, so both are replaced where they are defined. Each replacement, by name, takes the
@@ -76,7 +99,7 @@ def calling(replacements: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
         (module, "train_and_evaluate") for module in private_api.homes_of_train_and_evaluate()]
     # Some methods of TPUEstimator call Estimator's.
     for kind in (tf.compat.v1.estimator.Estimator, tf.estimator.Estimator,
-                 tf.compat.v1.estimator.tpu.TPUEstimator):
+                 tf.compat.v1.estimator.tpu.TPUEstimator, private_api.executor()):
         places += [(kind, name) for name in replacements if name in vars(kind)]
     with replacement.attributes([
             (place, name, _through(replacements[name], getattr(place, name)))

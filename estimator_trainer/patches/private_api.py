@@ -39,6 +39,7 @@ USED = {
     f"{_EXPORT}.API_ATTRS": "the decorator of Estimator's public names reads `estimator` there",
     f"{_EXPORT}.API_ATTRS_V1": "the same for the names of TensorFlow 1",
     f"{_TRAINING}.train_and_evaluate": "where a script's call of it arrives",
+    f"{_TRAINING}._TrainingExecutor": "a script that starts its roles by itself, as EasyRec does",
     f"{_ESTIMATOR_LIB}.train_and_evaluate": "another name of the same",
     f"{_API}._v1.estimator": "the public names of `tf.compat.v1.estimator`",
     f"{_API}._v2.estimator": "the public names of `tf.estimator`",
@@ -81,7 +82,8 @@ ATTRIBUTES = {
         "_eval_distribution": "the strategy of evaluation, as the Estimator took it",
     },
 }
-# No public name returns the arguments of an Estimator, or gives its model_fn other params.
+# No public name returns the arguments of an Estimator, or gives its model_fn other params; those
+# of an executor are TensorFlow's own.
 PARTS = {
     "_model_fn": "the model_fn that an Estimator got or made",
     "_params": "the params of the model_fn",
@@ -92,6 +94,9 @@ PARTS = {
     "_ctx": "the batch sizes of a TPUEstimator",
     "_use_tpu": "whether that context is for a TPU",
     "_is_input_fn_invoked": "whether a TPUEstimator's model_fn is called after its input_fn",
+    "_estimator": "the Estimator of an executor",
+    "_train_spec": "the TrainSpec of an executor",
+    "_eval_spec": "the EvalSpec of an executor",
 }
 # CheckpointSaverHook makes its timer by itself, of steps or of seconds.
 SAVER_TIMER = "_timer"
@@ -100,6 +105,8 @@ SAVER_TIMER = "_timer"
 LOSS_SCALED = "_is_loss_scaled_by_optimizer"
 # A strategy numbers its collective operations as it makes them, and processes match them by number.
 COLLECTIVE_KEYS = ("_collective_keys", "_group_key", "_known_groups", "_instance_key_table")
+# What an Estimator builds each of its models with, where its class has its own `train` too.
+CALL_MODEL_FN = "_call_model_fn"
 # The only way to change an operation's input.
 UPDATE_INPUT = "_update_input"
 # The place of a part within the tensor that a checkpoint holds. Optimizers of TensorFlow 1 set it
@@ -184,6 +191,11 @@ def homes_of_train_and_evaluate() -> list[Any]:
             tf.estimator, tf.compat.v1.estimator, tf.compat.v2.estimator]
 
 
+def executor() -> Any:
+    """Returns the class that `train_and_evaluate` starts a role with."""
+    return use(f"{_TRAINING}._TrainingExecutor")
+
+
 def coordinator_mode() -> Any:
     """Returns the class that names the modes of the distribute coordinator."""
     return use(f"{_COORDINATOR}.CoordinatorMode")
@@ -195,7 +207,7 @@ def examples_hook() -> Any:
 
 
 def part(owner: Any, name: str) -> Any:
-    """Returns one of the PARTS of an Estimator, or of its context."""
+    """Returns one of the PARTS of an Estimator, of its context or of an executor."""
     return getattr(owner, _listed(name))
 
 

@@ -27,7 +27,7 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
 from estimator_trainer.compat import estimator_training
 from estimator_trainer.coordination import checkpoints, sequel, stop
-from estimator_trainer.estimator import strategy, user_estimator
+from estimator_trainer.estimator import model_fn_adapter, strategy, user_estimator
 from estimator_trainer.evaluation import evaluation_log
 from estimator_trainer.patches import (cluster_patches, estimator_patches, private_api,
                                        saving_patches, training_patches)
@@ -139,7 +139,7 @@ class Calls:
     def replacements(self) -> dict[str, Callable[..., Any]]:
         """Returns the replacement of each call, which receives the original as first argument."""
         return {"train_and_evaluate": self._train_and_evaluate, "train": self._train,
-                **dict.fromkeys(_USES, self._use)}
+                "run_ps": self._run_ps, **dict.fromkeys(_USES, self._use)}
 
     def end(self) -> None:
         """Announces to the other tasks that the script has ended."""
@@ -185,6 +185,16 @@ class Calls:
             passed["input_fn"], max_steps, passed["hooks"],
             saving_listeners=passed["saving_listeners"]), None)
         return estimator
+
+    def _run_ps(self, original: Callable[..., Any], executor: Any) -> Any:
+        """Runs the ps of a script that makes TensorFlow's executor, whose ps never ends."""
+        estimator, *specs = (private_api.part(executor, name)
+                             for name in ("_estimator", "_train_spec", "_eval_spec"))
+        if self._of_thread.is_inside:
+            return original(executor)
+        if _trains_its_own_way(estimator):
+            return self._run_its_own_way(estimator, lambda: original(executor))
+        return self._run(estimator, *specs)
 
     def _use(self, original: Callable[..., Any], estimator: Any, *args: Any, **kwargs: Any) -> Any:
         if self._of_thread.is_inside or self.plan.task.is_local:
@@ -238,7 +248,7 @@ class Calls:
                         " signal, watchdog and loop over steps", type(estimator).__name__)
         if self.plan.task.role == "ps":
             self._serve(estimator)
-        with self._inside():
+        with self._inside(), estimator_patches.changing_steps_with(self._combine):
             returned = train()
         # A train_and_evaluate of one process returns both; an exporter may have exported nothing.
         metrics, exports = returned if isinstance(returned, tuple) else (None, None)
@@ -249,6 +259,11 @@ class Calls:
         if self.plan.task.is_chief:
             checkpoints.write_result(estimator.model_dir, self.result)
         return returned
+
+    def _combine(self, train_op: tf.Operation) -> None:
+        # The graph of a strategy has all replicas, or must be alike in all processes.
+        if not tf.distribute.has_strategy():
+            model_fn_adapter.combine(train_op, self.task)
 
     def _serve(self, estimator: Any) -> NoReturn:
         """Serves variables until an Estimator, whose own ps never ends, has trained its own way."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import threading
 
 import pytest
 import tensorflow as tf
@@ -57,6 +58,23 @@ def test_train_with_and_evaluating_with_reach_train_and_evaluate(estimator):
             estimator, tf.estimator.TrainSpec(weight_model.input_fn, max_steps=1),
             tf.estimator.EvalSpec(weight_model.input_fn))
     assert calls == ["train", "evaluate"]
+
+
+def test_changing_steps_with_sees_the_train_op_of_every_estimator(tmp_path):
+    changed = []
+    own = type("Own", (tf.compat.v1.estimator.Estimator,), {})
+    estimators = [own(weight_model.model_fn, f"{tmp_path}/own"),
+                  tf.estimator.Estimator(weight_model.model_fn, f"{tmp_path}/plain")]
+    with estimator_patches.changing_steps_with(changed.append):
+        for each in estimators:
+            each.train(weight_model.input_fn, steps=1)
+            each.evaluate(weight_model.input_fn, steps=1)
+        other = threading.Thread(target=estimators[0].train, args=(weight_model.input_fn,),
+                                 kwargs={"steps": 1})
+        other.start()
+        other.join()
+    estimators[0].train(weight_model.input_fn, steps=1)
+    assert len({each.graph for each in changed}) == len(changed) == 2
 
 
 def test_evaluating_with_ends_after_a_failure_too(estimator):

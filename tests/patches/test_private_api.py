@@ -140,10 +140,12 @@ def test_a_private_attribute_in_use_is_still_that_of_estimator(strategy, monkeyp
 def test_a_private_part_in_use_is_still_on_the_users_estimator():
     tpu = tf.compat.v1.estimator.tpu
     estimator = tpu.TPUEstimator(lambda features, params: None, config=tpu.RunConfig(),
-                                 use_tpu=False)
+                                 train_batch_size=1, use_tpu=False)
+    executor = private_api.executor()(
+        estimator, tf.estimator.TrainSpec(lambda: None), tf.estimator.EvalSpec(lambda: None))
     lost = [name for name in private_api.PARTS if name != "_use_tpu"
-            and not hasattr(estimator, name)]
-    assert not lost
+            and not any(hasattr(each, name) for each in (estimator, executor))]
+    assert not lost and private_api.part(executor, "_estimator") is estimator
     assert private_api.part(private_api.part(estimator, "_ctx"), "_use_tpu") is False
     with pytest.raises(ValueError, match="not in private_api.PARTS"):
         private_api.part(estimator, "_other")

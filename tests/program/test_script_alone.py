@@ -74,6 +74,11 @@ def test_an_estimator_with_its_own_train_trains_its_own_way(tmp_path):
     assert _result(tmp_path / "model")["reason"] == "own_train"
 
 
+def test_lookups_are_fused_for_an_estimator_with_its_own_train(tmp_path):
+    ran = jobs.trainer("run", str(_PROGRAMS / "own_lookups.py"), "--", str(tmp_path / "model"))
+    assert ran.returncode == 0 and ran.stdout == "lookups 1\n", ran.stderr
+
+
 def test_an_estimator_with_its_own_train_leaves_metrics_and_exports(tmp_path):
     ran = jobs.trainer("run", str(_PROGRAMS / "epochs.py"), "--", str(tmp_path / "model"), "--own",
                        "--and-evaluate")

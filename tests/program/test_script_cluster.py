@@ -55,6 +55,21 @@ def test_a_ps_ends_when_an_estimator_has_trained_its_own_way(tmp_path):
     assert "status=done step=" in log.splitlines()[-1] and "reason=own_train" in log, log
 
 
+@pytest.mark.soak
+def test_a_script_with_its_own_train_and_roles_is_every_task(tmp_path):
+    ran = subprocess.run(
+        [*jobs.PROGRAM, "launch", f"--log_dir={tmp_path}/logs", "--worker=1", "--ps=1",
+         "--evaluator=1", "--", "run", str(_WHOLE.with_name("own_lookups.py")), "--",
+         str(tmp_path / "model")],
+        text=True, capture_output=True, timeout=120, env=jobs.environment(), check=False)
+    logs = {path.stem: path.read_text() for path in (tmp_path / "logs").glob("*.log")}
+    assert ran.returncode == 0, (ran.stdout, logs)
+    assert "reason=own_train" in logs["ps-0"].splitlines()[-1], logs["ps-0"]
+    assert "status=done" in logs["worker-0"].splitlines()[-1], logs["worker-0"]
+    assert "lookups 1\n" in logs["chief-0"], logs["chief-0"]
+    assert event_files.read(tmp_path / "model")["eval/loss"]
+
+
 def test_a_chief_beside_an_evaluator_calls_saving_listeners(tmp_path):
     args = ["run", str(_WHOLE.with_name("listens.py")), "--", str(tmp_path / "model")]
     with jobs.running(tmp_path, jobs.cluster(chief=1), args, evaluator=True) as tasks:
