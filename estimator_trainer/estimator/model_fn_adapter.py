@@ -122,10 +122,10 @@ class _Adapted:
 
         def step(batch: Any) -> loop.Step:
             known = loop_unsupported.things()
-            spec, made = self._step(batch, call)
+            with (contextlib.nullcontext() if self._config.steps_per_loop else
+                  loop_unsupported.refusing_tables()):
+                spec, made = self._step(batch, call)
             loop_unsupported.check(spec, known)
-            if not self._config.steps_per_loop:
-                loop_unsupported.check_tables()
             reasons.append(loop_unsupported.of_one_trainer(spec))
             return made
 

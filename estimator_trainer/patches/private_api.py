@@ -28,6 +28,7 @@ _GRAPH_FILES = "tensorflow.python.framework.graph_io"
 _SEEDS = "tensorflow.python.framework.random_seed"
 _OP_DEFS = "tensorflow.python.framework.op_def_registry"
 _COLUMNS = "tensorflow.python.feature_column.feature_column_v2"
+_VARIABLES = "tensorflow.python.ops.resource_variable_ops"
 _ARRAYS = "tensorflow.python.ops.tensor_array_ops"
 _CONVERSION = "tensorflow.python.autograph.core.config"
 _TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
@@ -50,6 +51,7 @@ USED = {
     f"{_OP_DEFS}.get": "the definition of an op of a name, in a function's body",
     f"{_COLUMNS}.IdentityCategoricalColumn": "in old programs it rejects a number out of range",
     "tensorflow.python.ops.math_ops._ReductionDims": "the axes of a sum of all elements",
+    f"{_VARIABLES}.BaseResourceVariable": "looks up rows by its method `sparse_read`",
     f"{_ARRAYS}._GraphTensorArray": "asked for its size, TensorFlow 1 made an operation",
     f"{_CONVERSION}.CONVERSION_RULES": "the modules whose functions autograph leaves as they are",
     f"{_CONVERSION}.DoNotConvert": "a rule of that list",
@@ -105,7 +107,7 @@ SAVER_TIMER = "_timer"
 LOSS_SCALED = "_is_loss_scaled_by_optimizer"
 # A strategy numbers its collective operations as it makes them, and processes match them by number.
 COLLECTIVE_KEYS = ("_collective_keys", "_group_key", "_known_groups", "_instance_key_table")
-# What an Estimator builds each of its models with, where its class has its own `train` too.
+# The method with which an Estimator builds each model, where its class has its own `train` too.
 CALL_MODEL_FN = "_call_model_fn"
 # The only way to change an operation's input.
 UPDATE_INPUT = "_update_input"
@@ -220,6 +222,11 @@ def _listed(name: str) -> str:
     if name not in PARTS:
         raise ValueError(f"{name} is not in private_api.PARTS")
     return name
+
+
+def resource_variable() -> Any:
+    """Returns the class of resource variables, of which a lookup calls `sparse_read`."""
+    return use(f"{_VARIABLES}.BaseResourceVariable")
 
 
 def is_loss_scaled(graph: Any) -> bool:

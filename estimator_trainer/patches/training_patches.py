@@ -113,6 +113,22 @@ def initializing_outside() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def looking_up_with(look_up: Callable[..., tf.Tensor]) -> Iterator[None]:
+    """Makes this thread look up rows of resource variables by `look_up`, within a `with` statement.
+
+    `look_up` takes the variable's own method, the variable, and the arguments of the method.
+    """
+    kind, name = private_api.resource_variable(), "sparse_read"
+    read = getattr(kind, name)
+
+    def sparse_read(self: tf.Variable, *args: Any, **kwargs: Any) -> tf.Tensor:
+        return look_up(read, self, *args, **kwargs)
+
+    with replacement.functions_of_this_thread([(kind, name, sparse_read)]):
+        yield
+
+
+@contextlib.contextmanager
 def making_tables_with(make: Callable[..., None]) -> Iterator[None]:
     """Makes lookup tables and their initializers by `make`, within a `with` statement.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import re
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.graph import operations
-from estimator_trainer.patches import private_api
+from estimator_trainer.patches import private_api, training_patches
 
 _CHECKPOINT_OPS = {"SaveV2", "RestoreV2"}
 # Operations that change something outside the loop, or keep their state between steps in a loop as
@@ -75,20 +76,39 @@ def check(spec: tf.estimator.EstimatorSpec, known: dict[str, int]) -> None:
             " what is due at a step")
 
 
-def check_tables() -> None:
+@contextlib.contextmanager
+def refusing_tables() -> Iterator[None]:
     """Raises LoopUnsupported if a loop would be slower for the lookups of the current graph's step.
 
     In each iteration every ps waits for the loop's condition, and a step that looks up rows of many
-    tables does little else: benchmarks.sparse with one ps and with two.
+    tables does little else: benchmarks.sparse with one ps and with two. The last lookup of too many
+    raises, so that the rest of the model and its gradients are not built in vain.
     """
+    unsupported = LoopUnsupported(
+        f"it looks up rows in {_MANY_LOOKUPS} or more tables on ps, which a loop makes slower")
+    looked_up: list[tf.Variable] = []
+
+    def look_up(read: Callable[..., tf.Tensor], table: tf.Variable, *args: Any,
+                **kwargs: Any) -> tf.Tensor:
+        if _is_on_ps(table):
+            looked_up.append(table)
+            if len(looked_up) == _MANY_LOOKUPS:
+                raise unsupported
+        return read(table, *args, **kwargs)
+
+    with training_patches.looking_up_with(look_up):
+        yield
+    # A program may catch what a lookup raises, or look up rows in another thread.
     graph = tf.compat.v1.get_default_graph()
     outside = operations.outside(graph)
-    devices = [operations.variable_of(op, outside).device for op in graph.get_operations()
-               if op.type == "ResourceGather"]
-    on_ps = [each for each in devices if tf.DeviceSpec.from_string(each).job == "ps"]
-    if len(on_ps) >= _MANY_LOOKUPS:
-        raise LoopUnsupported(
-            f"it looks up rows in {len(on_ps)} tables on ps, which a loop makes slower")
+    found = sum(op.type == "ResourceGather" and _is_on_ps(operations.variable_of(op, outside))
+                for op in graph.get_operations())
+    if max(found, len(looked_up)) >= _MANY_LOOKUPS:
+        raise unsupported
+
+
+def _is_on_ps(variable: Any) -> bool:
+    return tf.DeviceSpec.from_string(variable.device or "").job == "ps"
 
 
 def of_one_trainer(spec: tf.estimator.EstimatorSpec) -> str:

@@ -46,11 +46,9 @@ def print_once() -> None:
                        run_metadata)
 
     # This project prepares the runs of single steps, and does not call `run` for them.
-    def make_callable(self: tf.compat.v1.Session, fetches: Any, feed_list: Any = None,
-                      accept_options: bool = False) -> Any:
-        call = make_uncounted(self, fetches, feed_list, accept_options)
-        is_counted = accept_options and feed_list is None
-        return functools.partial(counted, call) if is_counted else call
+    def make_callable(self: tf.compat.v1.Session, *args: Any, **kwargs: Any) -> Any:
+        call = make_uncounted(self, *args, **kwargs)
+        return functools.partial(counted, call) if kwargs == {"accept_options": True} else call
 
     session.run, session.make_callable = run, make_callable
 
