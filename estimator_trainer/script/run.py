@@ -188,13 +188,9 @@ class Calls:
 
     def _run_ps(self, original: Callable[..., Any], executor: Any) -> Any:
         """Runs the ps of a script that makes TensorFlow's executor, whose ps never ends."""
-        estimator, *specs = (private_api.part(executor, name)
-                             for name in ("_estimator", "_train_spec", "_eval_spec"))
-        if self._of_thread.is_inside:
-            return original(executor)
-        if _trains_its_own_way(estimator):
-            return self._run_its_own_way(estimator, lambda: original(executor))
-        return self._run(estimator, *specs)
+        parts = (private_api.part(executor, name)
+                 for name in ("_estimator", "_train_spec", "_eval_spec"))
+        return self._train_and_evaluate(lambda *_: original(executor), *parts)
 
     def _use(self, original: Callable[..., Any], estimator: Any, *args: Any, **kwargs: Any) -> Any:
         if self._of_thread.is_inside or self.plan.task.is_local:
