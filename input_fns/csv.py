@@ -30,13 +30,16 @@ Types, fills and classes that are not set are learned from the first 100,000 lin
 files (`input_fns/reading/table_facts.py`), logged, and checked in every line that is read.
 
 Features: each column but the label, `[batch]`, as `tf.feature_column` takes it; a column of
-weights is one of them. In mode "infer" the label is not read and may be missing; from
-predict_files it is read as text, if all have it. With `columns` set, only predict_files are read.
+weights is one of them. A model with the param `table_columns` prepares columns itself: it gets
+every number as float64, NaN where the field is empty, and every text as it is. In mode "infer"
+the label is not read and may be missing; from predict_files it is read as text, if all have it.
+With `columns` set, only predict_files are read.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, Mapping, Optional
 
 import tensorflow as tf
@@ -46,7 +49,8 @@ from input_fns.reading.bad_line import line_problem
 from input_fns.reading.bad_record import first_failure
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.files import batches, first_problem, Form, matched, text_lines
-from input_fns.reading.table import check_whole, header_of, header_problem, Table, table_of
+from input_fns.reading.table import (check_whole, header_of, header_problem, is_unprepared, Table,
+                                     table_of)
 
 DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,
@@ -67,6 +71,8 @@ DEFAULT_PARAMS = {
 GLOBAL_BATCH_PARAM = "batch_size"
 
 _LINES_AT_A_TIME = 1000
+# Stands for an empty float64 field until all numbers are checked: NaN is an error in a file.
+_EMPTY = tf.float64.min
 _DTYPES = {int: tf.int64, float: tf.float32, str: tf.string}
 
 
@@ -192,8 +198,12 @@ def _parse(lines: tf.Tensor, table: Table, params: Mapping[str, Any]) -> Any:
     """Parses one batch, string [batch], into (features, labels), or features alone."""
     # With select_cols TensorFlow would not notice a line with too many columns.
     defaults = [tf.constant([""])] * table.width
-    for position, default, kind in zip(table.positions, table.defaults, table.types):
-        defaults[position] = tf.constant([] if default is None else [default], _DTYPES[kind])
+    for position, name, default, kind in zip(table.positions, table.names, table.defaults,
+                                             table.types):
+        dtype = _DTYPES[kind]
+        if dtype == tf.float32 and is_unprepared(params) and name != params["label"]:
+            dtype, default = tf.float64, _EMPTY if default is not None else None
+        defaults[position] = tf.constant([] if default is None else [default], dtype)
     fields = tf.io.decode_csv(lines, defaults, field_delim=params["delimiter"],
                               na_value=params["na_value"])
     features = dict(zip(table.names, _finite([fields[i] for i in table.positions])))
@@ -207,13 +217,26 @@ def _parse(lines: tf.Tensor, table: Table, params: Mapping[str, Any]) -> Any:
 
 def _finite(fields: list[tf.Tensor]) -> list[tf.Tensor]:
     """Returns the fields; reading them fails where a number is `nan` or `inf`."""
-    numbers = [field for field in fields if field.dtype.is_floating]
-    if not numbers:
+    narrow = [field for field in fields if field.dtype == tf.float32]
+    wide = [field for field in fields if field.dtype == tf.float64]
+    good = [tf.math.is_finite(tf.stack(narrow))] if narrow else []
+    if wide:
+        # Beyond this a number would be infinite in the model's float32; NaN is not less either.
+        good.append(tf.logical_or(tf.abs(tf.stack(wide)) <= tf.float32.max,
+                                  tf.equal(tf.stack(wide), _EMPTY)))
+    if not good:
         return fields
-    check = tf.debugging.Assert(tf.reduce_all(tf.math.is_finite(tf.stack(numbers))), [
+    check = tf.debugging.Assert(tf.reduce_all([tf.reduce_all(each) for each in good]), [
         "a number is nan or infinite"])
     with tf.control_dependencies([check] if check is not None else []):
-        return [tf.identity(field) for field in fields]
+        return [_with_nan(field) for field in fields]
+
+
+def _with_nan(field: tf.Tensor) -> tf.Tensor:
+    """Returns the field with NaN for the number that stands for an empty field."""
+    if field.dtype != tf.float64:
+        return tf.identity(field)
+    return tf.where(tf.equal(field, _EMPTY), tf.constant(math.nan, tf.float64), field)
 
 
 def _index(label: tf.Tensor, vocabulary: list[str]) -> tf.Tensor:

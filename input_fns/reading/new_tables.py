@@ -10,7 +10,7 @@ from input_fns.reading import table_facts, table_params
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import Value
 from input_fns.reading.files import matched
-from input_fns.reading.table import fill_of, header_of, Table
+from input_fns.reading.table import fill_of, header_of, Table, type_of
 
 _PARAM = "predict_files"
 
@@ -75,4 +75,5 @@ def _table(path: str, header: str, names: list[str], columns: Mapping[str, Value
     positions, read = zip(*sorted((names.index(name), name) for name in columns))
     return Table(header, len(names), list(positions), list(read),
                  [fill_of(columns[name], params) for name in read],
-                 [type(columns[name]) for name in read])
+                 [str if name == params["label"] else type_of(columns[name], params)
+                  for name in read])

@@ -6,6 +6,7 @@ import csv
 import difflib
 import functools
 import gzip
+import math
 from typing import Any, Iterator, Mapping, NamedTuple, Optional, Sequence
 import zlib
 
@@ -27,7 +28,7 @@ class Table(NamedTuple):
       positions: Positions of the columns to read, ascending, from 0.
       names: Names of the columns to read.
       defaults: Their values for empty fields, each of the column's type; None where a field must
-        not be empty.
+        not be empty; NaN for a model that prepares columns itself.
       types: Their types: int, float or str.
     """
 
@@ -62,13 +63,34 @@ def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
     positions = sorted(names.index(name) for name in columns if labelled or name != label)
     read = [names[position] for position in positions]
     fills = [None if name == label else fill_of(columns[name], params) for name in read]
-    return Table(header, len(names), positions, read, fills, [type(columns[name]) for name in read])
+    types = [type(columns[name]) if name == label else type_of(columns[name], params)
+             for name in read]
+    return Table(header, len(names), positions, read, fills, types)
+
+
+def is_unprepared(params: Mapping[str, Any]) -> bool:
+    """Returns whether the model prepares columns itself.
+
+    Such a model gets all numbers as float64 that are NaN where a field is empty, and texts as they
+    are.
+    """
+    return "table_columns" in params
 
 
 def fill_of(default: Value, params: Mapping[str, Any]) -> Optional[Value]:
     """Returns the value of a feature's empty fields; None if an empty field is an error."""
     is_number = not isinstance(default, str)
-    return None if is_number and params["empty_numbers"] == "error" else default
+    if is_number and params["empty_numbers"] == "error":
+        return None
+    if is_unprepared(params):
+        return math.nan if is_number else ""
+    return default
+
+
+def type_of(default: Value, params: Mapping[str, Any]) -> type:
+    """Returns the type of a feature that has this value in empty fields."""
+    is_number = not isinstance(default, str)
+    return float if is_number and is_unprepared(params) else type(default)
 
 
 def chosen(params: Mapping[str, Any]) -> dict[str, Value]:

@@ -178,3 +178,23 @@ def test_a_file_needs_a_header(params, file, header, expected):
         plugin.input_fn("train", params)
     assert caught.value.exit_code == 1 and f"{path} {expected}" in str(caught.value)
     assert plugin.data_problem(params) == str(caught.value)
+
+
+@pytest.mark.parametrize("mode", ("eval", "infer"))
+def test_a_model_that_prepares_columns_itself_gets_them_as_they_are(params, file, mode):
+    path = file("n,x,big,t,label\n1,,1700000000123,,0\n,2.5,,b,1\n3,3,5,,0\n")
+    params.update(table_columns={}, predict_files=str(path) if mode == "infer" else "")
+    (features, labels), = plugin.input_fn(mode, params)
+    for name, values in {"n": [1, np.nan, 3], "x": [np.nan, 2.5, 3],
+                         "big": [1700000000123, np.nan, 5]}.items():
+        assert features[name].dtype == tf.float64
+        np.testing.assert_array_equal(features[name], values)
+    assert features["t"].numpy().tolist() == [b"", b"b", b""]
+    assert labels.dtype == (tf.int64 if mode == "eval" else tf.string)
+    for bad in ("nan", "inf", "1e39"):
+        path.write_text(path.read_text() + f"{bad},1,1,a,0\n")
+        params.update(columns={"n": 0, "x": 0.0, "big": 0, "t": "none", "label": 0})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="nan or infinite"):
+            list(plugin.input_fn(mode, params))
+        assert plugin.data_problem(params).startswith(f"line 5 of {path}: column 'n' is {bad!r}")
+        path.write_text("".join(path.read_text().splitlines(True)[:-1]))
