@@ -1,10 +1,13 @@
 """Images in one folder per class: `DIR/cat/1.jpg`, `DIR/dog/2.png`.
 
-JPEG and PNG files of any size, grey, with an alpha channel or 16 bits deep, become RGB. Their
-names end in `.jpg`, `.jpeg` or `.png`, in any case; other files are ignored. The classes are the
-folders of train_dir, sorted by name, from 0, unless `class_names` lists them. Params:
+Images of any size, JPEG, PNG, GIF (the first frame), BMP and, from TensorFlow 2.19 on, WebP; grey,
+with an alpha channel or 16 bits deep. They become RGB, and are turned as their EXIF orientation
+says. Folders within a class's folder are of the class. Other files are passed over, with a line in
+the log. The classes are the folders of train_dir that hold images, sorted by name, from 0, unless
+`class_names` lists them. Params:
 
-  train_dir       folder of the training images, local or of any file system that TensorFlow reads
+  train_dir       folder of the training images, local or of any file system that TensorFlow reads;
+                  of a folder that holds `train` and `val` or `test`, these are taken
   eval_dir        the same, for "eval" and "infer": every file once, sorted by class and name;
                   empty: every `eval_every`th file of each class, which training leaves out
   eval_every      2 or more
@@ -34,10 +37,10 @@ from typing import Any, Mapping, NamedTuple, Optional
 from absl import logging
 import tensorflow as tf
 
-from input_fns.reading import augment, pipeline
+from input_fns.reading import augment, class_folders, image_decode, image_files, pipeline
 from input_fns.reading.bad_record import elements, ERRORS, one_line
 from input_fns.reading.errors import DataFileError, DataParamError
-from input_fns.reading.new_images import ENDINGS, found
+from input_fns.reading.new_images import found
 
 DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,
@@ -51,6 +54,9 @@ DEFAULT_PARAMS = {
     "file_name": "",
 }
 GLOBAL_BATCH_PARAM = "batch_size"
+_MOST_BAD = 10  # damaged images that one sentence names
+# AutoGraph has nothing to convert here.
+_plain = tf.autograph.experimental.do_not_convert
 
 
 class Image(NamedTuple):
@@ -78,8 +84,8 @@ def input_fn(
     if mode == "infer" and params["predict_files"]:
         return pipeline.with_options(
             _new_examples(params).batch(place.batch_size).prefetch(tf.data.AUTOTUNE))
-    folders = _folders(params)
-    images = _images(params, folders, training)[place.number::place.total]
+    augment.check(params["augment"], params["image_size"], least_size=1)
+    images = _images(params, class_folders.found(params), training)[place.number::place.total]
     if not images:
         raise DataFileError(f"input pipeline {place.number + 1} of {place.total} has no image"
                             " to read; expected one for each. Start fewer workers")
@@ -101,39 +107,62 @@ def input_fn(
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     """Returns num_classes, class_names and train_examples, from the names of the files.
 
-    To predict new images the training images need not be there.
+    The first bytes of the files are looked at too, so that a file that is no image ends the job
+    before it begins. To predict new images the training images need not be there.
+
+    Raises:
+      DataParamError, DataFileError: A param, a folder or a file is wrong.
     """
     if params["predict_files"]:
         names = _known_classes(params)
         return {"num_classes": len(names), "class_names": names} if names else {}
-    folders = _folders(params)
-    names = list(params["class_names"]) or folders["train_dir"]
-    return {"num_classes": len(names), "class_names": names,
-            "train_examples": len(_images(params, folders, training=True))}
+    folders = class_folders.found(params)
+    images = {training: _images(params, folders, training) for training in (True, False)}
+    problem = image_files.no_images([image.path for each in images.values() for image in each])
+    if problem:
+        raise DataFileError(problem)
+    return {"num_classes": len(folders.classes), "class_names": folders.classes,
+            "train_examples": len(images[True])}
 
 
 def data_problem(params: Mapping[str, Any]) -> str:
-    """Returns the first file that is not an image, as one sentence; "" if there is none."""
+    """Returns the files that are no images, as one sentence; "" if there is none."""
     try:
         paths = [image.path for image in _all_images(params)]
     except (DataFileError, DataParamError) as error:
         return str(error)
     logging.info("looks for a bad image among %d files", len(paths))
-    good = 0
-    try:
-        for _ in elements(lambda: tf.data.Dataset.from_tensor_slices(paths).map(
-                lambda path: tf.reduce_sum(tf.io.decode_png(tf.io.read_file(path), channels=3)),
-                num_parallel_calls=tf.data.AUTOTUNE)):
-            good += 1
-    except ERRORS as error:
-        return f"{paths[good]} is no readable image: {one_line(error)}"
-    return ""
+    bad: list[tuple[str, str]] = []
+    place = 0
+    while place < len(paths) and len(bad) < _MOST_BAD:
+        try:
+            for _ in elements(lambda: _decoded(paths[place:])):
+                place += 1
+        except ERRORS as error:
+            bad.append((paths[place], one_line(error)))
+            place += 1
+    if not bad:
+        return ""
+    path, why = bad[0]
+    more = [path for path, _ in bad[1:]]
+    others = f"; so are {', '.join(more)}{' and maybe others' * (len(bad) == _MOST_BAD)}"
+    return f"{path} is no readable image: {why}{others if more else ''}"
+
+
+def _decoded(paths: list[str]) -> tf.data.Dataset:
+    """Decodes images, in order."""
+    @_plain
+    def highest(path: tf.Tensor) -> tf.Tensor:
+        return tf.reduce_max(image_decode.decoded(tf.io.read_file(path)))
+
+    return tf.data.Dataset.from_tensor_slices(paths).map(
+        highest, num_parallel_calls=tf.data.AUTOTUNE)
 
 
 def _all_images(params: Mapping[str, Any]) -> list[Any]:
     if params["predict_files"]:
         return found(params["predict_files"], ())
-    folders = _folders(params)
+    folders = class_folders.found(params)
     return [image for training in (True, False) for image in _images(params, folders, training)]
 
 
@@ -143,6 +172,7 @@ def _new_examples(params: Mapping[str, Any]) -> tf.data.Dataset:
     images = found(params["predict_files"], _known_classes(params))
     has_labels = any(image.label for image in images)
 
+    @_plain
     def example(path: tf.Tensor, label: tf.Tensor) -> Any:
         features, _ = _example(tf.constant(0), (path, path, tf.constant(0)), params, None)
         return (features, label) if has_labels else features
@@ -155,9 +185,10 @@ def _known_classes(params: Mapping[str, Any]) -> list[str]:
     """Returns the names of the classes, if they are known without the training images."""
     if params["class_names"] or not params["train_dir"]:
         return list(params["class_names"])
-    return _classes(params["train_dir"]) if tf.io.gfile.isdir(params["train_dir"]) else []
+    return class_folders.classes_of(params["train_dir"])
 
 
+@_plain
 def _example(
     number: tf.Tensor,
     image: tuple[tf.Tensor, tf.Tensor, tf.Tensor],
@@ -179,61 +210,18 @@ def _example(
     return features, tf.cast(label, tf.int64)
 
 
-def _images(params: Mapping[str, Any], folders: Mapping[str, list[str]],
+def _images(params: Mapping[str, Any], folders: class_folders.Folders,
             training: bool) -> list[Image]:
     """Returns the files that all pipelines together read, in order."""
-    classes = list(params["class_names"]) or folders["train_dir"]
-    name = "train_dir" if training or not params["eval_dir"] else "eval_dir"
-    every = 0 if params["eval_dir"] else params["eval_every"]
-    images = []
-    for kind in folders[name]:
-        if kind not in classes:
-            raise DataFileError(
-                f"{name} {params[name]!r} holds a folder {kind!r} that train_dir "
-                f"{params['train_dir']!r} does not, or class_names do not; expected no other than "
-                f"{', '.join(classes)}")
-        folder = os.path.join(params[name], kind)
-        files = sorted(f for f in tf.io.gfile.listdir(folder) if f.lower().endswith(ENDINGS))
-        images += [Image(os.path.join(folder, file), f"{kind}/{file}", classes.index(kind))
-                   for i, file in enumerate(files, 1)
-                   if not every or (i % every != 0) == training]
+    part = folders.training if training else folders.evaluation or folders.training
+    every = 0 if folders.evaluation else params["eval_every"]
+    images = [Image(os.path.join(part.folder, kind, file), f"{kind}/{file}",
+                    folders.classes.index(kind))
+              for kind, files in part.images.items() for i, file in enumerate(files, 1)
+              if not every or (i % every != 0) == training]
     if not images:
         raise DataFileError(
-            f"{name} is {params[name]!r}, where the folders of the classes {', '.join(classes)} "
-            f"hold no {', '.join(ENDINGS)} for {'training' if training else 'evaluation'}")
+            f"{part.param} is {part.folder!r}, where the folders of the classes "
+            f"{', '.join(folders.classes)} hold no {', '.join(image_files.ENDINGS)} for "
+            f"{'training' if training else 'evaluation'}")
     return images
-
-
-def _classes(folder: str) -> list[str]:
-    """Returns the names of the folders in a folder, sorted."""
-    entries = sorted(name.rstrip("/") for name in tf.io.gfile.listdir(folder))
-    return [name for name in entries
-            if not name.startswith(".") and tf.io.gfile.isdir(os.path.join(folder, name))]
-
-
-def _folders(params: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Returns the folders of the classes in train_dir and, if it is set, in eval_dir.
-
-    Raises:
-      DataParamError, DataFileError: A param or a folder is wrong.
-    """
-    augment.check(params["augment"], params["image_size"], least_size=1)
-    if not params["train_dir"]:
-        raise DataParamError("train_dir is ''; expected a folder with one folder of images a "
-                             "class. For example: --param train_dir=/data/pets/train")
-    if not params["eval_dir"] and params["eval_every"] < 2:
-        raise DataParamError(
-            f"eval_every is {params['eval_every']} and eval_dir is ''; expected 2 or more, or a "
-            "folder. For example: --param eval_every=5")
-    folders = {}
-    for name in ["train_dir", *(["eval_dir"] if params["eval_dir"] else [])]:
-        folder = params[name]
-        if not tf.io.gfile.isdir(folder):
-            raise DataFileError(f"{name} is {folder!r}, and there is no such folder; expected one "
-                                f"that this machine can read. For example: --param {name}=/data")
-        folders[name] = _classes(folder)
-        if not folders[name]:
-            held = sorted(tf.io.gfile.listdir(folder))[:5]
-            raise DataFileError(f"{name} is {folder!r}, which holds no folder, but "
-                                f"{', '.join(held) or 'nothing'}; expected one folder a class")
-    return folders

@@ -15,10 +15,11 @@ Image Recognition" (2015), sections 3.4 and 4.2.
 from __future__ import annotations
 
 import functools
-from typing import Callable, Sequence
+from typing import Sequence
 
 import tensorflow as tf
 
+from input_fns.reading import image_decode
 from input_fns.reading.errors import DataParamError
 
 AUGMENTS = ("none", "cifar", "imagenet")
@@ -47,7 +48,7 @@ def training_image(
     """Decodes an image and changes it at random.
 
     Args:
-      contents: An encoded image, JPEG, PNG or BMP: a string scalar.
+      contents: An encoded image: a string scalar.
       seed: Seed, an int64 [2]; the same seed gives the same image.
       augment: Name of the change, one of AUGMENTS.
       shape: (height, width, channels) of the result; channels are 1 or 3.
@@ -94,28 +95,9 @@ def _centre(height_width: tf.Tensor, shape: Sequence[int], share: float) -> tf.T
 
 def _resized_part(
     contents: tf.Tensor,
-    part_of: Callable[[tf.Tensor], tf.Tensor],
+    part_of: image_decode.PartOf,
     shape: Sequence[int],
 ) -> tf.Tensor:
-    """Decodes a part of an image and resizes it to float32 `shape`.
-
-    A JPEG file is decoded only in this part.
-
-    Args:
-      contents: An encoded image, a string scalar.
-      part_of: A function from an image's height and width, int32 [2], to y, x, height and width
-        of the part, int32 [4].
-      shape: (height, width, channels) of the result.
-    """
-
-    def of_jpeg() -> tf.Tensor:
-        part = part_of(tf.io.extract_jpeg_shape(contents)[:2])
-        return tf.image.decode_and_crop_jpeg(contents, part, channels=shape[2])
-
-    def of_other() -> tf.Tensor:
-        image = tf.io.decode_png(contents, channels=shape[2])
-        y, x, height, width = tf.unstack(part_of(tf.shape(image)[:2]))
-        return image[y:y + height, x:x + width]
-
-    image = tf.cond(tf.io.is_jpeg(contents), of_jpeg, of_other)
+    """Decodes a part of an image and resizes it to float32 `shape`, (height, width, channels)."""
+    image = image_decode.decoded_part(contents, part_of, shape[2])
     return tf.ensure_shape(tf.image.resize(image, shape[:2]), shape)

@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.files import matched
+from input_fns.reading.image_files import ENDINGS, found_in, is_image
 
-ENDINGS = (".jpg", ".jpeg", ".png")
 _PARAM = "predict_files"
 
 
@@ -52,28 +52,21 @@ def found(text: str, class_names: Sequence[str]) -> list[NewImage]:
 
 def _of_part(part: str, class_names: Sequence[str]) -> list[NewImage]:
     if tf.io.gfile.isdir(part):
-        inner = [os.path.join(part, name) for name in _entries(part)]
-        return _of_folder(part, "") + [
-            image for path in inner if tf.io.gfile.isdir(path)
-            for image in _of_folder(path, os.path.basename(path), class_names)]
+        return _of_folder(part, class_names)
     if part.lower().endswith(".txt"):
         return [NewImage(path) for path in _listed(part)]
     paths = matched(_PARAM, part)
     if paths == [part]:
         return [NewImage(part)]
     return [image for path in paths for image in (
-        _of_folder(path, "") if tf.io.gfile.isdir(path) else
-        [NewImage(path)] if path.lower().endswith(ENDINGS) else [])]
+        _of_folder(path) if tf.io.gfile.isdir(path) else
+        [NewImage(path)] if is_image(path) else [])]
 
 
-def _of_folder(folder: str, label: str, class_names: Sequence[str] = ()) -> list[NewImage]:
-    return [NewImage(os.path.join(folder, name), label if label in class_names else "")
-            for name in _entries(folder) if name.lower().endswith(ENDINGS)]
-
-
-def _entries(folder: str) -> list[str]:
-    names = sorted(name.rstrip("/") for name in tf.io.gfile.listdir(folder))
-    return [name for name in names if not name.startswith(".")]
+def _of_folder(folder: str, class_names: Sequence[str] = ()) -> list[NewImage]:
+    tops = [(path, path.partition(os.sep)[0]) for path in found_in(folder).images]
+    return [NewImage(os.path.join(folder, path), top if top in class_names else "")
+            for path, top in tops]
 
 
 def _listed(path: str) -> list[str]:

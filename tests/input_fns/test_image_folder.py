@@ -156,5 +156,8 @@ def test_another_class_or_a_bad_file_is_named(params, folder, tmp_path):
         names_of(plugin.input_fn("eval", params))
     with tf.Graph().as_default():
         assert plugin.data_problem(params).startswith(f"{bad} is no readable image: ")
+    (tmp_path / "bee" / "2.png").write_bytes(b"")
+    assert plugin.data_problem(params).endswith(f"; so are {tmp_path}/bee/2.png")
     (tmp_path / "dog").mkdir()
+    (tmp_path / "dog" / "0.png").write_bytes((folder / "bee" / "1.PNG").read_bytes())
     assert "holds a folder 'dog' that train_dir" in plugin.data_problem(params)

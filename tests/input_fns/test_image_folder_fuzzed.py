@@ -29,6 +29,9 @@ PNG, JPEG = tf.io.encode_png(PIXELS).numpy(), tf.io.encode_jpeg(PIXELS).numpy()
 GIF = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002"
                     "024401003b")
 
+BMP = b"BM" + struct.pack("<IHHIIiiHHIIiiII", 58, 0, 0, 54, 40, 1, 1, 1, 24, 0, 4, 2835, 2835, 0,
+                          0) + b"\1\2\3\0"
+
 pytestmark = pytest.mark.any_tensorflow
 
 
@@ -56,7 +59,8 @@ def fixture_images(request, tmp_path_factory):
     path = folder / "ant" / "x.png"
     path.write_bytes(PNG)
     params = {**image_folder.DEFAULT_PARAMS, "train_dir": str(folder), "eval_dir": str(folder),
-              "image_size": 8, "batch_size": 1, "epochs": 1, "shuffle_buffer": 0}
+              "class_names": ["ant", "bee"], "image_size": 8, "batch_size": 1, "epochs": 1,
+              "shuffle_buffer": 0}
     return rereading.FileReader(path, lambda: image_folder.input_fn(request.param, params))
 
 
@@ -72,22 +76,22 @@ def _is_read(images, content: bytes) -> bool:
 
 
 @pytest.mark.parametrize("content", [
-    PNG, JPEG, GIF, tf.io.encode_png(PIXELS[:1, :1]).numpy(),
+    PNG, JPEG, GIF, GIF[:-1] + GIF[19:], BMP, tf.io.encode_png(PIXELS[:1, :1]).numpy(),
     tf.io.encode_jpeg(PIXELS[:1, :1]).numpy(), tf.io.encode_png(PIXELS[..., :1]).numpy(),
     tf.io.encode_png(PIXELS.astype(np.uint16) * 257).numpy(),
     tf.io.encode_png(np.zeros((1, 5000, 3), np.uint8)).numpy()],
-    ids=["png", "jpeg", "gif", "1x1 png", "1x1 jpeg", "grey", "16 bits", "long"])
+    ids=["png", "jpeg", "gif", "two frames", "bmp", "1x1 png", "1x1 jpeg", "grey", "16 bits",
+         "long"])
 def test_each_kind_of_image_is_read(images, content):
     assert _is_read(images, content)
 
 
 @pytest.mark.parametrize("content", [
     b"", b"\x89", b"no image", PNG[:-1], PNG[:40], JPEG[:-60], JPEG[:200],
-    # A GIF of two frames, and a bitmap.
-    GIF[:-1] + GIF[19:], b"BM" + struct.pack("<IHHIIiiHHIIiiII", 58, 0, 0, 54, 40, 1, 1, 1, 24, 0,
-                                             4, 2835, 2835, 0, 0) + b"\1\2\3\0",
+    BMP[:-2], BMP[:20], BMP[:30] + b"\1" + BMP[31:],  # The last is compressed.
+    b"RIFF", b"RIFF\0\0\0\0WEBP", b"RIFF\0\0\0\0WEBPVP8X\12\0\0\0\2",
     _png_of(20_000, 20_000), _png_of(60_000, 60_000), _png_of((1 << 31) - 1, 1), _png_of(0, 0),
-    _jpeg_of(20_000, 20_000), _jpeg_of(65_500, 65_500), _jpeg_of(0, 0)], ids=range(16))
+    _jpeg_of(20_000, 20_000), _jpeg_of(65_500, 65_500), _jpeg_of(0, 0)], ids=range(20))
 def test_what_is_no_whole_image_is_refused_within_two_seconds(images, content):
     assert not _is_read(images, content)
 
