@@ -144,7 +144,8 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
     return plugin_lib.Plugin(kind, name, module, str(path), function, is_file,
                              param_defaults.read(tree, path), doc,
                              param_defaults.declared(tree, path, "FREE_PARAMS", ()),
-                             param_defaults.declared(tree, path, "GLOBAL_BATCH_PARAM", ""))
+                             param_defaults.declared(tree, path, "GLOBAL_BATCH_PARAM", ""),
+                             param_defaults.declared(tree, path, "OLDER_PARAMS", {}))
 
 
 def _check_arguments(plugin: plugin_lib.Plugin, function: Callable[..., Any]) -> None:
@@ -240,7 +241,8 @@ def plugin_of(kind: str, name: str) -> plugin_lib.Plugin:
     return plugin_lib.Plugin(kind, name, module.__name__, path, named.__qualname__, False,
                              getattr(module, "DEFAULT_PARAMS", None), doc,
                              tuple(getattr(module, "FREE_PARAMS", ())),
-                             getattr(module, "GLOBAL_BATCH_PARAM", ""), thing)
+                             getattr(module, "GLOBAL_BATCH_PARAM", ""),
+                             dict(getattr(module, "OLDER_PARAMS", {})), thing)
 
 
 def module_of(thing: Any) -> types.ModuleType:

@@ -8,13 +8,26 @@ import pathlib
 import re
 import sys
 import tokenize
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Mapping, NamedTuple
 
 from estimator_trainer import errors, redaction
 from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
 
 _NAME = "DEFAULT_PARAMS"
+
+
+class _Literal(NamedTuple):
+    """A literal that a module may declare: the types that it may have, and words for them."""
+
+    kinds: tuple[type, ...]
+    expected: str
+
+
+_LITERALS: dict[type, _Literal] = {
+    str: _Literal((str,), 'the name of a param. For example: "batch_size"'),
+    tuple: _Literal((tuple, list, set), 'names of params. For example: ("temperature",)'),
+    dict: _Literal((dict,), 'params and their values. For example: {"temperature": 1.0}')}
 
 
 def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
@@ -37,7 +50,7 @@ def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
 
 
 def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any) -> Any:
-    """Returns the literal that a module declares as FREE_PARAMS or GLOBAL_BATCH_PARAM.
+    """Returns the literal that a module declares as FREE_PARAMS or another name.
 
     Raises:
       ConfigError: if the value is not of the type of the default.
@@ -47,12 +60,10 @@ def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any) -> A
         return default
     with contextlib.suppress(ValueError):
         value = ast.literal_eval(node)
-        if isinstance(default, tuple) == isinstance(value, (tuple, list, set)):
+        if isinstance(value, _LITERALS[type(default)].kinds):
             return type(default)(value)
-    kind = 'names of params. For example: ("temperature",)' if isinstance(default, tuple) else (
-        'the name of a param. For example: "batch_size"')
     raise errors.ConfigError(f"{name} in {path}, line {node.lineno}, is not a literal; expected"
-                             f" {kind}")
+                             f" {_LITERALS[type(default)].expected}")
 
 
 def of_module(path: pathlib.Path) -> dict[str, Any] | None:

@@ -19,6 +19,8 @@ class Plugin:
       free_params: The module's FREE_PARAMS: params that a later run may change unasked.
       global_batch_param: The module's GLOBAL_BATCH_PARAM: the param that counts the examples of a
         global step, which the replicas share; "" if it names none.
+      older_params: The module's OLDER_PARAMS: values of params that an older version of the module
+        did not have, for a model_dir whose record lacks them.
       thing: The object that a Python program passed in place of a name, or None.
     """
 
@@ -32,6 +34,7 @@ class Plugin:
     doc: str
     free_params: tuple[str, ...] = ()
     global_batch_param: str = ""
+    older_params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     thing: Any = None
 
 

@@ -106,10 +106,14 @@ class RecordedRun:
                     self.path))
 
     def params(self, used: Sequence[Plugin]) -> Recorded:
-        """Returns the recorded params, without those that only a replaced plug-in took."""
+        """Returns the recorded params, without those that only a replaced plug-in took.
+
+        A param that a plug-in did not have when the record was written has its `older_params`.
+        """
         same = [plugin for plugin in used if self.is_same(plugin)]
         kept = {key for plugin in same for key in plugin.default_params or {}}
-        values = {**self.record.params, **self.record.found_files}
+        older = {key: value for plugin in same for key, value in plugin.older_params.items()}
+        values = {**older, **self.record.params, **self.record.found_files}
         return Recorded({key: value for key, value in values.items()
                          if key in kept or len(same) == len(used)}, self.record.given, self.path)
 

@@ -27,6 +27,7 @@ class Column(NamedTuple):
       kind: int, float or str.
       num_empty: Number of empty fields in all lines.
       numbers: The numbers in all fields that are not empty; None for text.
+      training: The numbers in the training lines alone; None for text.
       mean: Mean of the numbers in the training lines; 0 for text.
       deviation: Their standard deviation; 1 if all are equal, and for text.
     """
@@ -34,6 +35,7 @@ class Column(NamedTuple):
     kind: type
     num_empty: int
     numbers: Optional[np.ndarray] = None
+    training: Optional[np.ndarray] = None
     mean: float = 0.0
     deviation: float = 1.0
 
@@ -64,8 +66,19 @@ def column_of(name: str, scan: Scan, kind: Optional[type], params: Mapping[str, 
         return Column(str, num_empty)
     if kind is not str and num_empty and params["empty_numbers"] == "error":
         raise DataFileError(f"{scan.place(int(np.argmin(is_full)))}{empty_value(name)}")
-    mean, deviation = _measured(numbers[scan.is_training[is_full]])
-    return Column(kind, num_empty, numbers, mean, deviation)
+    training = numbers[scan.is_training[is_full]]
+    return Column(kind, num_empty, numbers, training, *measured(training))
+
+
+def measured(numbers: np.ndarray) -> tuple[float, float]:
+    """Returns mean and standard deviation, rounded to float32."""
+    if not len(numbers) or numbers.min() == numbers.max():
+        return float(numbers[0]) if len(numbers) else 0.0, 1.0
+    mean = float(np.mean(numbers, dtype=np.float64))
+    deviation = float(f"{np.std(numbers, dtype=np.float64):.{_DIGITS}g}")
+    if not deviation:
+        return mean, 1.0
+    return round(mean, _DIGITS - math.ceil(math.log10(deviation))), deviation
 
 
 def bad_value(name: str, value: str, kind: type, params: Mapping[str, Any],
@@ -130,14 +143,3 @@ def _numbers(name: str, scan: Scan, lines: np.ndarray, kind: Optional[type],
     among = f", and {count:,} of the {len(values):,} values are {_PLURALS[kind or float]}"
     raise DataFileError(scan.place(int(lines[first])) + bad_value(
         name, values[first], kind or float, params, among))
-
-
-def _measured(numbers: np.ndarray) -> tuple[float, float]:
-    """Returns mean and standard deviation, rounded to float32."""
-    if not len(numbers) or numbers.min() == numbers.max():
-        return float(numbers[0]) if len(numbers) else 0.0, 1.0
-    mean = float(np.mean(numbers, dtype=np.float64))
-    deviation = float(f"{np.std(numbers, dtype=np.float64):.{_DIGITS}g}")
-    if not deviation:
-        return mean, 1.0
-    return round(mean, _DIGITS - math.ceil(math.log10(deviation))), deviation
