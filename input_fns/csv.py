@@ -30,7 +30,7 @@ Types, fills and classes that are not set are learned from the first 100,000 lin
 files (`input_fns/reading/table_facts.py`), logged, and checked in every line that is read.
 
 Features: each column but the label, `[batch]`, as `tf.feature_column` takes it; a column of
-weights is one of them. A model with the param `table_columns` prepares columns itself: it gets
+weights is one of them. A model with the param `prepare_columns` prepares columns itself: it gets
 every number as float64, NaN where the field is empty, and every text as it is. In mode "infer"
 the label is not read and may be missing; from predict_files it is read as text, if all have it.
 With `columns` set, only predict_files are read.

@@ -1,12 +1,20 @@
 """TensorFlow's canned Estimators, by name, on any features.
 
 `estimator` is one of DNNClassifier, LinearClassifier, DNNLinearCombinedClassifier and
-BaselineClassifier, or of the same four as Regressors. The feature columns follow from the
-features: a number, or an array of numbers such as an image, is a numeric column of its shape; a
-string is a categorical column of `hash_buckets`, embedded for the DNN part. A number is
-standardised by its mean and deviation in `numeric_scale`, which `data_params` fills if the input_fn
-knows them; `{"age": [0, 1]}` leaves all numbers unchanged. A classifier's labels are int [batch],
-classes from 0; a regressor's are numbers [batch] or [batch, label_dimension].
+BaselineClassifier, or of the same four as Regressors; without it the model is a DNNClassifier, or a
+DNNRegressor if the label is no class.
+
+The columns of a table are prepared as the data say (`model_fns/training/table.py`), and a label
+that is a number is learned in units of its deviation (`model_fns/training/label_scale.py`). Other
+features become feature columns: a number, or an array of numbers such as an image, is a numeric
+column of its shape; a string is a categorical column of `hash_buckets`, embedded for the DNN part.
+Such a number is standardised by its mean and deviation in `numeric_scale`, which `data_params`
+fills if the input_fn knows them; `{"age": [0, 1]}` leaves all numbers unchanged. A classifier's
+labels are int [batch], classes from 0; a regressor's are numbers [batch] or [batch,
+label_dimension].
+
+Units, optimizers and learning rates that are not set are those of `benchmarks/tables` for a table,
+and otherwise those of the Estimators.
 
 Source: https://www.tensorflow.org/api_docs/python/tf/estimator (Cheng et al., "TensorFlow
 Estimators", arXiv:1708.02637).
@@ -18,29 +26,41 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import classifier, head, numeric_scale
+from model_fns.training import classifier, head, label_scale, numeric_scale, table
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
-    "estimator": "DNNClassifier",  # or Linear, DNNLinearCombined, Baseline; ...Regressor
+    "estimator": "",  # DNN, Linear, DNNLinearCombined or Baseline, and Classifier or Regressor;
+    # empty: DNNClassifier, or DNNRegressor if the label is no class
     "features": [],  # names of the features to use; empty: all
     "num_classes": 0,  # number of a classifier's classes; 0: from the data
     "label_dimension": 1,  # numbers in a regressor's label
+    "prepare_columns": True,  # whether a table's columns are prepared as the data say
+    "table_columns": {},  # what each column of a table is; {}: from the data
+    "label_scale": {},  # {"mean": 9, "deviation": 2, "log": false}: of a number that is the label;
+    # {}: from the data
     "numeric_scale": {},  # mean and deviation of each number: {"age": [38, 13]}; {}: from the data
     "hash_buckets": 1000,  # number of hash buckets of each string feature
-    "hidden_units": [64, 32],  # units of each of the DNN's layers
+    "hidden_units": [],  # units of each of the DNN's layers; []: [128, 64] for a table, or [64, 32]
     "embedding_size": 8,  # length of a string's embedding for the DNN
     "dropout": 0.0,  # probability that a unit of the DNN is left out of a training step
     "batch_norm": False,  # whether a batch norm follows each hidden layer
-    "dnn_optimizer": "Adagrad",  # Adagrad, Adam, Ftrl, RMSProp or SGD
-    "dnn_learning_rate": 0.05,  # for the mean loss of the batch
-    "linear_optimizer": "Ftrl",  # the same names; the baseline's too
-    "linear_learning_rate": 0.1,  # for the mean loss of the batch
+    "dnn_optimizer": "",  # Adagrad, Adam, Ftrl, RMSProp or SGD; empty: Adam for a table, or Adagrad
+    "dnn_learning_rate": 0.0,  # for the mean loss of the batch; 0: 0.001 for a table, or 0.05
+    "linear_optimizer": "",  # the same names; the baseline's too; empty: Adam for a table, or Ftrl
+    "linear_learning_rate": 0.0,  # for the mean loss of the batch; 0: 0.005 for a table, or 0.1
 }
+# A model_dir from before these params has features and labels as the input_fn yields them.
+OLDER_PARAMS = {"prepare_columns": False, "label_scale": {"mean": 0, "deviation": 1}}
+_OF_TABLES = {"hidden_units": [128, 64], "dnn_optimizer": "Adam", "dnn_learning_rate": 0.001,
+              "linear_optimizer": "Adam", "linear_learning_rate": 0.005}
+_OF_OTHERS = {"hidden_units": [64, 32], "dnn_optimizer": "Adagrad", "dnn_learning_rate": 0.05,
+              "linear_optimizer": "Ftrl", "linear_learning_rate": 0.1}
 _OPTIMIZERS = {"Adagrad": "Adagrad", "Adam": "Adam", "Ftrl": "Ftrl", "RMSProp": "RMSprop",
                "SGD": "SGD"}
 _PARTS = ("Baseline", "DNN", "DNNLinearCombined", "Linear")
 _KINDS = ("Classifier", "Regressor")
+_NUMBERS = "numbers"  # the prepared numbers of a table
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[str, Any],
@@ -55,9 +75,23 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[st
       config: The RunConfig of the Estimator around this one.
     """
     features = features if isinstance(features, dict) else {"feature": features}
-    numeric_scale.check(params["numeric_scale"], features)
-    estimator = _estimator(_used(features, params["features"]), params, config)
-    return spec(estimator, features, labels, mode)
+    is_table = params["prepare_columns"] and bool(params["table_columns"])
+    unset = _OF_TABLES if is_table else _OF_OTHERS
+    params = {**params, **{name: params[name] or unset[name] for name in unset}}
+    if is_table:
+        features, columns = _of_table(features, params)
+    else:
+        numeric_scale.check(params["numeric_scale"], features)
+        columns = [_column(name, feature, params)
+                   for name, feature in _used(features, params["features"]).items()]
+    name = _name(params)
+    estimator, scale = _estimator(name, columns, params, config), params["label_scale"]
+    if not name.endswith("Regressor") or not label_scale.is_set(scale):
+        return spec(estimator, features, labels, mode)
+    made = estimator.model_fn(
+        features, labels if labels is None else label_scale.scaled(labels, scale), mode,
+        estimator.config)
+    return head.with_all_predictions(label_scale.spec(made, labels, scale))
 
 
 def spec(estimator: tf.estimator.Estimator, features: dict[str, Any], labels: tf.Tensor | None,
@@ -86,24 +120,46 @@ def _used(features: dict[str, Any], names: list[str]) -> dict[str, Any]:
     return {name: features[name] for name in names or sorted(features)}
 
 
-def _estimator(features: dict[str, Any], params: dict[str, Any],
-               config: tf.estimator.RunConfig) -> tf.estimator.Estimator:
-    name = params["estimator"]
+def _name(params: dict[str, Any]) -> str:
+    """Returns the Estimator's name; without one, the label decides.
+
+    Raises:
+      ParamError: There is no such Estimator.
+    """
+    name = str(params["estimator"]) or (
+        "DNNRegressor" if params["num_classes"] == -1 else "DNNClassifier")
     known = [part + kind for part in _PARTS for kind in _KINDS]
     if name not in known:
         raise ParamError(f"estimator is {name!r}; expected one of {', '.join(known)}. For"
                          " example: --param estimator=LinearClassifier")
+    return name
+
+
+def _of_table(features: dict[str, Any], params: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+    """Returns a table's prepared features, and their columns."""
+    used = _used(params["table_columns"], params["features"])
+    made = table.prepared(features, used, params["hash_buckets"])
+    column = tf.feature_column
+    columns = [column.numeric_column(_NUMBERS, made.numbers.shape.as_list()[1:])]
+    columns += [column.categorical_column_with_identity(f"category_{name}", size)
+                for name, (_, size) in made.categories.items()]
+    return {_NUMBERS: made.numbers, **{f"category_{name}": ids for name, (ids, _) in
+                                       made.categories.items()}}, columns
+
+
+def _estimator(name: str, columns: list[Any], params: dict[str, Any],
+               config: tf.estimator.RunConfig) -> tf.estimator.Estimator:
     output = ({"n_classes": classifier.num_classes(params)} if name.endswith("Classifier") else
               {"label_dimension": params["label_dimension"]})
-    return getattr(tf.estimator, name)(config=config, **output, **_parts(name, features, params))
+    return getattr(tf.estimator, name)(config=config, **output, **_parts(name, columns, params))
 
 
-def _parts(name: str, features: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+def _parts(name: str, columns: list[Any], params: dict[str, Any]) -> dict[str, Any]:
     """Returns the arguments for the Estimator's linear and DNN parts, by name."""
     linear = {"optimizer": optimizer(params["linear_optimizer"], params["linear_learning_rate"])}
     if name.startswith("Baseline"):
         return linear
-    linear["feature_columns"] = [_column(key, value, params) for key, value in features.items()]
+    linear["feature_columns"] = columns
     if name.startswith("Linear"):
         return linear
     dnn = {"optimizer": optimizer(params["dnn_optimizer"], params["dnn_learning_rate"]),

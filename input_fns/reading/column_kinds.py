@@ -87,7 +87,7 @@ def decided(name: str, scan: Scan, column: Column, params: Mapping[str, Any]) ->
     if set_by_user in ("", "columns", "date"):
         form = dates.form_of(texts, is_text=column.kind is str or set_by_user == "date")
         if form is not None:
-            return _date(form, texts, counts, len(texts) < scan.is_training.sum())
+            return _date(form, texts, counts, len(texts) < int(scan.is_training.sum()))
     if column.kind is str:
         return _category(counts, len(texts))
     return _number(column, len(counts))
@@ -118,15 +118,15 @@ def _reason_to_leave_out(name: str, texts: Sequence[str], counts: Mapping[str, i
         is_date = dates.form_of(texts, is_text=True) is not None
         return "" if is_date or len(texts) < _ROWS_TO_COUNT and not _ID_NAME.fullmatch(name) else (
             f"{share} different")
-    is_whole = column.kind is int or bool((column.numbers == np.round(column.numbers)).all())
+    numbers = np.asarray(column.numbers)
+    is_whole = column.kind is int or bool((numbers == np.round(numbers)).all())
     return f"{share} different" if is_whole and (
         _ID_NAME.fullmatch(name) or _counts_rows(column)) else ""
 
 
 def _counts_rows(column: Column) -> bool:
     """Returns whether integers number the rows: all different, and hardly a gap among them."""
-    assert column.numbers is not None  # An integer column has numbers.
-    numbers = column.numbers
+    numbers = np.asarray(column.numbers)
     spread = int(numbers.max()) - int(numbers.min()) + 1
     return len(numbers) >= _ROWS_TO_COUNT and spread <= 1.01 * len(numbers) and (
         len(np.unique(numbers)) == len(numbers))

@@ -19,8 +19,8 @@ _SHARE = 0.99
 _TRIED = 1000
 _TIME = (r"(?:[T ](\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?)?")
 _COMPACT_TIME = r"(?:[T ]?(\d{2})(\d{2})(\d{2})?Z?)?"
-# Each date with the places of year, month and day among its groups; of two that fit all texts the
-# first is taken: a day above 12 tells month/day from day/month.
+# Each date with the places of year, month and day among its groups. A day above 12 tells month/day
+# from day/month; where none does, the first of the two is taken.
 _DATES = (
     (r"(\d{4})-(\d{1,2})-(\d{1,2})", _TIME, (1, 2, 3)),
     (r"(\d{4})/(\d{1,2})/(\d{1,2})", _TIME, (1, 2, 3)),
@@ -84,18 +84,18 @@ def form_of(texts: Sequence[str], is_text: bool) -> Optional[Form]:
 
     `is_text`: whether the column is text. Numbers are dates only if they have eight digits.
     """
-    if not texts:
-        return None
+    shares = {}
     for date, time, (year, month, day) in _DATES if is_text else _DATES[-1:]:
         form = Form(date + (time if is_text else ""),
                     rf"\{year},\{month},\{day}," + (r"\4,\5,\6" if is_text else r"0,0,0"))
-        if _fits(form, texts[:_TRIED]) and _fits(form, texts):
-            return form
-    return None
+        if _share(form, texts[:_TRIED]) >= _SHARE:
+            shares[form] = _share(form, texts)
+    best = max(shares, key=lambda form: shares[form], default=None)
+    return best if best and shares[best] >= _SHARE else None
 
 
-def _fits(form: Form, texts: Sequence[str]) -> bool:
-    return sum(map(form.is_of, texts)) >= _SHARE * len(texts)
+def _share(form: Form, texts: Sequence[str]) -> float:
+    return sum(map(form.is_of, texts)) / max(1, len(texts))
 
 
 def _days(year: float, month: float, day: float, hour: float, minute: float,

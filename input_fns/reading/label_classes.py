@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Mapping, NamedTuple, Sequence
 
 from absl import logging
 import numpy as np
 
 from input_fns.reading.column import Column
 from input_fns.reading.errors import DataFileError, DataParamError
+from input_fns.reading.table import wants_kinds
 from input_fns.reading.table_scan import Scan
 
 NO_CLASSES = -1
 _MOST_CLASSES = 1000
+# More classes than these need rows to learn each from; otherwise the label is a count, or a price.
+_FEW_CLASSES = 50
+_ROWS_OF_A_CLASS = 20
 _MOST_IN_HINT = 50
 _SHOWN = 5
 # Python decodes bytes that are not UTF-8 to this; TensorFlow keeps them.
@@ -49,14 +53,25 @@ def learned(scan: Scan, column: Column, params: Mapping[str, Any]) -> LabelClass
     assert column.numbers is not None  # The label is not text.
     values = np.unique(column.numbers)
     is_range = column.kind is int and np.array_equal(values, np.arange(len(values)))
-    if is_range and 2 <= len(values) <= _MOST_CLASSES:
+    is_few = len(values) <= _FEW_CLASSES or len(column.numbers) >= _ROWS_OF_A_CLASS * len(values)
+    if is_range and 2 <= len(values) <= _MOST_CLASSES and is_few:
         return _of_numbers(column, len(values), label)
+    if wants_kinds(params) and _are_written_classes(scan.columns[label], values):
+        return _of_texts(scan, params)
     if column.kind is int and len(values) <= _MOST_IN_HINT:
         vocabulary = json.dumps([str(value) for value in values])
         logging.info("label %s has %d values, but not all of 0 to %d: it is taken as a number. If"
                      " they are classes: --param label_vocabulary='%s'", label, len(values),
                      max(values.max(), 1), vocabulary)
     return _of_numbers(column, NO_CLASSES, label)
+
+
+def _are_written_classes(texts: Sequence[str], values: np.ndarray) -> bool:
+    """Returns whether numbers are names of classes: any two, or 0.0, 1.0, 2.0 and so on."""
+    is_whole = bool((values == np.round(values)).all())
+    is_range = np.array_equal(values, np.arange(len(values)))
+    return is_whole and 2 <= len(values) <= (_FEW_CLASSES if is_range else 2) and (
+        len(set(texts)) == len(values))
 
 
 def _of_numbers(column: Column, num_classes: int, label: str) -> LabelClasses:

@@ -68,13 +68,18 @@ def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
     return Table(header, len(names), positions, read, fills, types)
 
 
+def wants_kinds(params: Mapping[str, Any]) -> bool:
+    """Returns whether the model prepares columns itself, by what the data say of them."""
+    return bool(params.get("prepare_columns")) and "table_columns" in params
+
+
 def is_unprepared(params: Mapping[str, Any]) -> bool:
-    """Returns whether the model prepares columns itself.
+    """Returns whether the model prepares columns itself, and knows what they are.
 
     Such a model gets all numbers as float64 that are NaN where a field is empty, and texts as they
     are.
     """
-    return "table_columns" in params
+    return wants_kinds(params) and bool(params["table_columns"])
 
 
 def fill_of(default: Value, params: Mapping[str, Any]) -> Optional[Value]:

@@ -9,11 +9,11 @@ from typing import Any, Mapping, NamedTuple, Optional
 from absl import logging
 import tensorflow as tf
 
-from input_fns.reading import label_classes, table_params
+from input_fns.reading import column_kinds, label_classes, label_scale, table_params
 from input_fns.reading.column import Column, column_of
 from input_fns.reading.field import Value
 from input_fns.reading.files import matched
-from input_fns.reading.table import check_features, chosen, unknown
+from input_fns.reading.table import check_features, chosen, unknown, wants_kinds
 from input_fns.reading.table_scan import Scan, scan
 
 # A remote file system takes a while to return the size of a file.
@@ -21,7 +21,7 @@ _FILES_TO_STAT = 64
 # The facts that are learned depend on these params.
 _USED = ("columns", "column_types", "drop", "label", "label_vocabulary", "num_classes",
          "numeric_scale", "delimiter", "na_value", "empty_numbers", "eval_files", "eval_every",
-         "train_files")
+         "train_files", "prepare_columns", "table_columns", "label_scale")
 
 
 class _Inputs(NamedTuple):
@@ -52,7 +52,8 @@ def facts(params: Mapping[str, Any]) -> dict[str, Any]:
     """
     table_params.check(params)
     user_set: dict[str, Any] = {
-        name: params[name] for name in ("label_vocabulary", "numeric_scale") if params.get(name)}
+        name: params[name] for name in ("label_vocabulary", "numeric_scale", "table_columns")
+        if params.get(name)}
     known = _learned(params) if _is_open(params) else {
         "columns": chosen(params), "num_classes": params["num_classes"], **user_set}
     if known.get("label_vocabulary") and known["num_classes"] < 1:
@@ -90,7 +91,9 @@ def _is_open(params: Mapping[str, Any]) -> bool:
                     if name != params["label"])
     return (not params["columns"] or kind is None or kind is str and not params["label_vocabulary"]
             or kind is not str and not params["num_classes"]
-            or is_number and "numeric_scale" in params and not params["numeric_scale"])
+            or wants_kinds(params) and not params["table_columns"]
+            or is_number and "numeric_scale" in params and not params["numeric_scale"]
+            and not wants_kinds(params))
 
 
 def _label_kind(params: Mapping[str, Any]) -> Optional[type]:
@@ -119,18 +122,30 @@ def _learned_once(inputs: _Inputs) -> dict[str, Any]:
     found = scan(list(inputs.files), params)
     kinds = _kinds(found, params, inputs.files[0])
     columns = {name: column_of(name, found, kind, params) for name, kind in kinds.items()}
-    label = params["label"]
-    of_label = label_classes.learned(found, columns.pop(label), params)
+    label = columns.pop(params["label"])
+    of_label = label_classes.learned(found, label, params)
+    decisions = {name: column_kinds.decided(name, found, column, params)
+                 for name, column in columns.items()} if wants_kinds(params) else {}
+    columns = {name: column for name, column in columns.items()
+               if not decisions or decisions[name].entry}
+    check_features(columns, inputs.files[0], params["label"])
     fills = {name: _fill(name, column, params) for name, column in columns.items()}
     empty = {name: [column.num_empty, fills[name]] for name, column in columns.items()
              if column.num_empty and column.kind is not str}
-    _log(inputs.files[0], found, fills, empty, of_label.text)
+    scale = label_scale.learned(label) if "label_scale" in params else {}
+    if decisions:
+        _log_decisions(inputs.files[0], found, decisions, of_label.text)
+    else:
+        _log(inputs.files[0], found, fills, empty, of_label.text)
     scales = {name: [column.mean, column.deviation] for name, column in columns.items()
               if column.kind is not str}
     return {
-        "columns": {**fills, label: of_label.kind()}, **of_label.facts,
-        **({"numeric_scale": params["numeric_scale"] or scales} if "numeric_scale" in params
-           else {}),
+        "columns": {**fills, params["label"]: of_label.kind()}, **of_label.facts,
+        **({"numeric_scale": params["numeric_scale"] or scales}
+           if "numeric_scale" in params and not decisions else {}),
+        **({"table_columns": {name: each.entry for name, each in decisions.items() if each.entry}}
+           if decisions else {}),
+        **({"label_scale": scale} if scale else {}),
         **({"train_examples": int(found.is_training.sum())} if found.is_whole else {}),
         **({"empty_fields": empty} if empty else {})}
 
@@ -161,6 +176,14 @@ def _fill(name: str, column: Column, params: Mapping[str, Any]) -> Value:
         zero: Value = column.kind()
         return zero
     return round(column.mean) if column.kind is int else float(column.mean)
+
+
+def _log_decisions(path: str, found: Scan, decisions: Mapping[str, column_kinds.Decision],
+                   label: str) -> None:
+    extent = "" if found.is_whole else f"; learned from {found.extent} of the training files"
+    logging.info("columns of %s; label: %s%s", path, label, extent)
+    for line in column_kinds.log_rows(decisions):
+        logging.info("%s", line)
 
 
 def _log(path: str, found: Scan, fills: Mapping[str, Value], empty: Mapping[str, Any],

@@ -6,7 +6,8 @@ from typing import Any, Mapping
 
 from input_fns.reading.errors import DataParamError
 
-KINDS = {"int": int, "float": float, "text": str}
+# The last two are kinds for a model that prepares columns itself; it takes both as texts.
+KINDS = {"int": int, "float": float, "text": str, "category": str, "date": str}
 _EMPTY_NUMBERS = ("mean", "zero", "error")
 
 
