@@ -6,6 +6,7 @@ import csv
 import functools
 import io
 import json
+import math
 import os
 import posixpath
 import re
@@ -58,7 +59,7 @@ class PredictionWriter:
         entry: dict[str, Any] = {"key": self.count} if self._has_key else {}
         self.count += 1
         if has_inputs:
-            entry["inputs"] = {name: plain(value, 0) for name, value in answer.inputs.items()}
+            entry["inputs"] = {name: _as_it_came(value) for name, value in answer.inputs.items()}
         entry.update({name: plain(value) for name, value in answer.predictions.items()})
         name = self._name_of_class(answer.predictions)
         if name is not None:
@@ -133,6 +134,20 @@ def plain(value: Any, digits: int = _DIGITS) -> Any:
     if isinstance(value, (float, np.floating)):
         return float(f"{float(value):.{digits}g}") if digits else float(str(value))
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _as_it_came(value: Any) -> Any:
+    """Returns an input as JSON; a number of a table without `.0`, and None where it is missing.
+
+    The tables of models that prepare columns themselves have all numbers as float64, NaN where a
+    field is empty.
+    """
+    if isinstance(value, (np.float64, np.ndarray)) and value.dtype == np.float64 and not value.ndim:
+        number = float(value)
+        if math.isnan(number):
+            return None
+        return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    return plain(value, 0)
 
 
 def _cell(value: Any) -> Any:

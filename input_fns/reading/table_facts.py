@@ -132,7 +132,7 @@ def _learned_once(inputs: _Inputs) -> dict[str, Any]:
     fills = {name: _fill(name, column, params) for name, column in columns.items()}
     empty = {name: [column.num_empty, fills[name]] for name, column in columns.items()
              if column.num_empty and column.kind is not str}
-    scale = label_scale.learned(label) if "label_scale" in params else {}
+    scale = label_scale.learned(label) if params.get("label_scale") == {} else {}
     if decisions:
         _log_decisions(inputs.files[0], found, decisions, of_label.text)
     else:

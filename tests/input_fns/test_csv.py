@@ -183,7 +183,8 @@ def test_a_file_needs_a_header(params, file, header, expected):
 @pytest.mark.parametrize("mode", ("eval", "infer"))
 def test_a_model_that_prepares_columns_itself_gets_them_as_they_are(params, file, mode):
     path = file("n,x,big,t,label\n1,,1700000000123,,0\n,2.5,,b,1\n3,3,5,,0\n")
-    params.update(table_columns={}, predict_files=str(path) if mode == "infer" else "")
+    params.update(prepare_columns=True, table_columns={"n": {"kind": "number"}},
+                  predict_files=str(path) if mode == "infer" else "")
     (features, labels), = plugin.input_fn(mode, params)
     for name, values in {"n": [1, np.nan, 3], "x": [np.nan, 2.5, 3],
                          "big": [1700000000123, np.nan, 5]}.items():

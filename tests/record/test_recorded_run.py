@@ -133,6 +133,24 @@ def test_find_allows_a_change_of_a_param_that_is_free(tmp_path):
     assert _train(tmp_path, values={"units": 4}).problems
 
 
+def test_find_gives_an_older_model_dir_its_own_model(tmp_path):
+    # Version 1.0 recorded these, and had no param for the columns of a table.
+    _write(tmp_path, RunRecord(
+        plugins={"model_fn": _entry("model_fn", "canned"), "input_fn": _entry("input_fn", "csv")},
+        params={"estimator": "DNNRegressor", "hidden_units": [64, 32], "dnn_optimizer": "Adagrad",
+                "dnn_learning_rate": 0.05, "numeric_scale": {"age": [38.6, 13.7]},
+                "num_classes": -1, "label": "price", "columns": {"age": 38, "price": 0}}))
+    (tmp_path / "checkpoint").write_text("")
+    for plan in (_use(tmp_path), _train(tmp_path)):
+        params = plan.params.with_data({"label_scale": {"mean": 9, "deviation": 2},
+                                        "table_columns": {"age": {"kind": "number"}}})
+        assert not plan.problems and not params["prepare_columns"]
+        assert params["label_scale"] == {"mean": 0, "deviation": 1}
+        assert params["dnn_optimizer"] == "Adagrad" and params["hidden_units"] == [64, 32]
+    assert "prepare_columns is True, and was not there" in str(
+        _train(tmp_path, values={"prepare_columns": True}).problems[0])
+
+
 def test_find_names_the_record_of_a_wrong_setting(model_dir):
     record = run_record.from_json((model_dir / "record.json").read_text(), "record")
     _write(model_dir, dataclasses.replace(record, plugins={

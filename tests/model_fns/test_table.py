@@ -1,0 +1,121 @@
+"""A table's columns are prepared in the graph, and labels of numbers are learned in their unit."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from input_fns.reading import dates
+from model_fns import canned
+from model_fns.training import label_scale, table
+
+pytestmark = pytest.mark.any_tensorflow
+
+NUMBER = {"kind": "number", "mean": 2.0, "deviation": 2.0, "knots": [0.0, 1.0, 5.0],
+          "missing": True}
+
+
+def _run(fetches):
+    with tf.compat.v1.Session() as session:
+        return session.run(fetches)
+
+
+def test_a_number_is_standardised_and_placed_among_its_knots_and_flagged_where_missing():
+    with tf.Graph().as_default():
+        made = table.prepared({"x": tf.constant([2.0, 4.0, np.nan, 1e9], tf.float64)},
+                              {"x": NUMBER}, hash_buckets=5)
+        assert _run(made.numbers).tolist() == [
+            [0, 1, 0.25, 0], [1, 1, 0.75, 0], [0, 1, 0.25, 1], [10, 1, 1, 0]]
+
+
+def test_neighbouring_times_are_different_numbers():
+    times = [1_600_000_000.0 + second for second in range(20)]
+    entry = {**NUMBER, "mean": times[0], "deviation": 5.0, "knots": [], "missing": False}
+    with tf.Graph().as_default():
+        made = table.prepared({"t": tf.constant(times, tf.float64)}, {"t": entry}, 5)
+        assert len(set(_run(made.numbers)[:, 0].tolist())) == 20
+
+
+def test_a_category_is_its_place_among_the_values_and_an_unknown_one_has_its_own():
+    many = [f"v{i}" for i in range(100)]
+    with tf.Graph().as_default():
+        made = table.prepared(
+            {"a b": tf.constant(["x", "ß", "?", ""]),
+             "größe": tf.constant(["v7", "v0", "?", "v99"])},
+            {"a b": {"kind": "category", "values": ["ß", "x"]},
+             "größe": {"kind": "category", "values": many}}, 5)
+        (name, (ids, size)), = made.categories.items()
+        one_hot, numbers = _run((made.numbers, ids))
+    assert one_hot.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]]
+    assert numbers.tolist() == [7, 0, 100, 99] and size == 101
+    assert name.isascii() and " " not in name
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%Y%m%dT%H%M%S"])
+def test_dates_are_taken_apart_in_the_graph_as_in_python(form):
+    times = [datetime.datetime(1968, 1, 31, 5) + datetime.timedelta(hours=1111 * i)
+             for i in range(300)]
+    texts = [time.strftime(form) for time in times]
+    found = dates.form_of(texts, is_text=True)
+    assert found is not None
+    entry = {"kind": "date", "pattern": found.pattern, "rewrite": found.rewrite, "knots": [],
+             "parts": ["month", "weekday"], "mean": 0.0, "deviation": 1e5, "missing": True}
+    with tf.Graph().as_default():
+        days = _run(table._days(tf.constant([*texts, "", "soon"]), entry))
+        parts = _run(table.prepared({"d": tf.constant([*texts, ""])}, {"d": entry}, 5).numbers)
+    np.testing.assert_allclose(days[:-2], found.days(texts), atol=1e-9)
+    assert np.isnan(days[-2:]).all() and not parts[-1, 2:].any() and parts[-1, 1] == 1
+    assert (parts[:-1, 2:14].argmax(1) + 1).tolist() == [time.month for time in times]
+    assert parts[:-1, 14:].argmax(1).tolist() == [time.weekday() for time in times]
+
+
+def test_a_regressor_of_scaled_labels_answers_in_the_labels_unit():
+    scale = {"mean": 273_500.0, "deviation": 100_000.0, "log": False}
+    labels = np.array([[173_500.0], [473_500.0]], np.float32)
+    with tf.Graph().as_default():
+        outputs = tf.constant([[-1.0], [1.0]])
+        made = tf.estimator.EstimatorSpec("eval", {"predictions": outputs}, loss=tf.constant(0.5))
+        spec = label_scale.spec(made, tf.constant(labels[:, 0]), scale)
+        metrics = spec.eval_metric_ops
+        with tf.compat.v1.Session() as session:
+            session.run([tf.compat.v1.global_variables_initializer(),
+                         tf.compat.v1.local_variables_initializer()])
+            session.run([update for _, update in metrics.values()])
+            found = session.run({name: value for name, (value, _) in metrics.items()})
+            loss, predictions = session.run((spec.loss, spec.predictions["predictions"]))
+    assert predictions.tolist() == [[173_500.0], [373_500.0]]
+    assert loss == found["average_loss"] == pytest.approx(5e9)
+    assert found["rmse"] == pytest.approx(5e9 ** 0.5) and found["mae"] == 50_000
+    assert found["r2"] == pytest.approx(1 - 1e10 / 4.5e10)
+    assert found["label/mean"] == 323_500
+
+
+def test_a_regressor_of_logarithms_answers_in_the_labels_unit():
+    scale = {"mean": np.log(100.0), "deviation": np.log(10.0), "log": True}
+    with tf.Graph().as_default():
+        inner = label_scale.scaled(tf.constant([10.0, 1000.0]), scale)
+        made = tf.estimator.EstimatorSpec("infer", {"predictions": inner[:, tf.newaxis]})
+        spec = label_scale.spec(made, None, scale)
+        scaled, answers = _run((inner, spec.predictions["predictions"]))
+    np.testing.assert_allclose(scaled, [-1, 1], rtol=1e-6)
+    np.testing.assert_allclose(answers, [[10], [1000]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("scale, is_set", [
+    ({}, False), ({"mean": 0, "deviation": 1}, False), ({"mean": 0, "deviation": 2}, True),
+    ({"mean": 0, "deviation": 1, "log": True}, True)])
+def test_labels_are_scaled_only_where_that_changes_them(scale, is_set):
+    assert label_scale.is_set(scale) == is_set
+
+
+@pytest.mark.parametrize("params, message", [
+    ({"label_scale": {"mean": 1}}, "deviation, which is above 0"),
+    ({"table_columns": {"y": NUMBER}}, "table_columns has y, and the features are x"),
+    ({"table_columns": {"x": {"kind": "numeric"}}}, "expected one of category, date, number")])
+def test_a_wrong_param_of_a_table_is_told(params, message):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
+        canned.model_fn({"x": tf.constant([1.0])}, None, "infer", {
+            **canned.DEFAULT_PARAMS, "num_classes": -1, **params}, tf.estimator.RunConfig())
