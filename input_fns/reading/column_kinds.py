@@ -30,11 +30,11 @@ from input_fns.reading.table_scan import Scan
 # A text of more values is not listed one by one, and a category of more is embedded.
 _MOST_VALUES = 1000
 # A value that is seen once teaches nothing about other rows, unless there are few rows.
-_ROWS_TO_ASK_FOR_TWO = 1000
-# A share of different values from which a column is an identifier, and the least rows to tell.
+_ROWS_FOR_PAIRS = 1000
+# A share of different values from which a column is an identifier,.
 _DISTINCT_SHARE = 0.95
-_ROWS_TO_TELL = 20
-_ROWS_TO_COUNT = 100
+_LEAST_ROWS = 20
+_LEAST_ROWS_OF_ANY_NAME = 100
 _ID_NAME = re.compile(
     r"(?i)(.*[_\s.-])?(id|ids|uuid|guid|key|index|idx|row|rowid|nr|no|number|unnamed(:.*)?)"
     r"|(?-i:.*[a-z](Id|ID|Nr|No|Key|Index))|id[_\s.-].*")
@@ -110,14 +110,13 @@ def _reason_to_leave_out(name: str, texts: Sequence[str], counts: Mapping[str, i
     """Returns why a column says nothing about other rows; "" if it may."""
     if len(counts) == 1 and not column.num_empty:
         return "the same in all rows"
-    if len(texts) < _ROWS_TO_TELL or len(counts) < _DISTINCT_SHARE * len(texts):
+    if len(texts) < _LEAST_ROWS or len(counts) < _DISTINCT_SHARE * len(texts):
         return ""
     share = "all values are" if len(counts) == len(texts) else (
         f"{len(counts):,} of {len(texts):,} values are")
     if column.kind is str:
-        is_date = dates.form_of(texts, is_text=True) is not None
-        return "" if is_date or len(texts) < _ROWS_TO_COUNT and not _ID_NAME.fullmatch(name) else (
-            f"{share} different")
+        is_id = len(texts) >= _LEAST_ROWS_OF_ANY_NAME or _ID_NAME.fullmatch(name)
+        return f"{share} different" if is_id and not dates.form_of(texts, is_text=True) else ""
     numbers = np.asarray(column.numbers)
     is_whole = column.kind is int or bool((numbers == np.round(numbers)).all())
     return f"{share} different" if is_whole and (
@@ -128,12 +127,12 @@ def _counts_rows(column: Column) -> bool:
     """Returns whether integers number the rows: all different, and hardly a gap among them."""
     numbers = np.asarray(column.numbers)
     spread = int(numbers.max()) - int(numbers.min()) + 1
-    return len(numbers) >= _ROWS_TO_COUNT and spread <= 1.01 * len(numbers) and (
+    return len(numbers) >= _LEAST_ROWS_OF_ANY_NAME and spread <= 1.01 * len(numbers) and (
         len(np.unique(numbers)) == len(numbers))
 
 
 def _category(counts: Mapping[str, int], rows: int) -> Decision:
-    least = 2 if rows >= _ROWS_TO_ASK_FOR_TWO else 1
+    least = 2 if rows >= _ROWS_FOR_PAIRS else 1
     values = [text for text, count in collections.Counter(counts).most_common() if count >= least]
     if len(values) > _MOST_VALUES or not values:
         return Decision({"kind": "text"}, len(counts), "hashed into hash_buckets")

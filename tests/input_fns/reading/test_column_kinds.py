@@ -42,7 +42,7 @@ def _ids(start=100000):
     ("row", _ids(0)), ("anything", _ids(5)),
     ("id", [str(1 + 7 * i) for i in range(ROWS)]), ("id", [f"{i}.0" for i in range(ROWS)]),
     ("name", [f"customer {i}" for i in range(ROWS)]), ("always", ["7"] * ROWS)])
-def test_a_column_that_says_nothing_of_other_rows_is_left_out(learned, name, texts):
+def test_a_column_without_meaning_for_other_rows_is_left_out(learned, name, texts):
     with_price = {name: texts, "price": [str(i % 9) for i in range(ROWS)]}
     known = learned(with_price)
     assert set(known["table_columns"]) == {"price"} and name not in known["columns"]

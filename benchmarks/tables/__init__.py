@@ -1,0 +1,1 @@
+"""How good the default model of a table is, beside scikit-learn's defaults on the same rows."""
