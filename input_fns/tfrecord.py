@@ -40,7 +40,8 @@ from input_fns.reading import dataset_json, labels, pipeline, whole_records
 from input_fns.reading.bad_record import elements, ERRORS, first_failure
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.files import batches, first_problem, Form, matched
-from input_fns.reading.tf_example import example_problem, feature_specs, VARLEN
+from input_fns.reading.tf_example import (bad_number, check_schema, example_problem, feature_specs,
+                                          VARLEN)
 
 DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,
@@ -60,6 +61,8 @@ DEFAULT_PARAMS = {
 }
 GLOBAL_BATCH_PARAM = "batch_size"
 
+# A misspelt name of a list, which a record may lack, is missing in all of them.
+_CHECKED_RECORDS = 100
 _COMPRESSIONS = ("", "GZIP", "ZLIB")
 # A stored record has its length and two checksums as a frame; a small int64 takes one byte.
 _FRAME_BYTES = 16
@@ -79,6 +82,7 @@ def input_fn(
     if mode != "train":
         # Metrics and predictions must cover all records.
         whole_records.check(files, params["compression"])
+    check_schema(_first_records(files[0], params["compression"]), files[0], params["schema"])
     labelled = mode != "infer"
     if is_new:
         labelled, params = _has_label(files[0], params), {**params, "num_classes": 0}
@@ -107,6 +111,17 @@ def data_problem(params: Mapping[str, Any]) -> str:
         return str(error)
 
 
+def not_finite(params: Mapping[str, Any]) -> str:
+    """Returns the first record to train on with a number that is NaN or infinite; "" for none."""
+    for path in matched("train_files", params["train_files"]):
+        _, failure = first_failure(functools.partial(_open, path, params["compression"]),
+                                   functools.partial(_parse_finite, params=params))
+        name = bad_number(failure.record, params["schema"]) if failure and failure.record else ""
+        if failure and name:
+            return f"record {failure.number} of {path} has {name}"
+    return ""
+
+
 def _first_problem(files: list[str], name: str, params: Mapping[str, Any],
                    labelled: bool = True) -> str:
     total = 0
@@ -129,14 +144,20 @@ def _first_problem(files: list[str], name: str, params: Mapping[str, Any],
 
 def _has_label(path: str, params: Mapping[str, Any]) -> bool:
     """Returns whether the first record of a file holds the label."""
+    record = next(iter(_first_records(path, params["compression"])), b"")
     try:
-        record = next(elements(lambda: _open(path, params["compression"]).take(1)), None)
-    except ERRORS:
-        return False  # Reading the file raises the error.
-    try:
-        return params["label"] in tf.train.Example.FromString(record or b"").features.feature
+        return params["label"] in tf.train.Example.FromString(record).features.feature
     except message.DecodeError:
         return False
+
+
+@functools.lru_cache(maxsize=64)
+def _first_records(path: str, compression: str) -> tuple[bytes, ...]:
+    """Returns the first records of a file; none if they cannot be read."""
+    try:
+        return tuple(elements(lambda: _open(path, compression).take(_CHECKED_RECORDS)))
+    except ERRORS:
+        return ()  # Reading the file raises the error.
 
 
 def _open(path: tf.Tensor, compression: str) -> tf.data.Dataset:
@@ -155,6 +176,17 @@ def _parse(serialized: tf.Tensor, params: Mapping[str, Any], labelled: bool) -> 
     if not labelled:
         return features
     return features, labels.checked(features.pop(params["label"]), params["num_classes"])
+
+
+def _parse_finite(serialized: tf.Tensor, params: Mapping[str, Any]) -> Any:
+    """Parses one batch, string [batch]; reading it fails where a number is not finite."""
+    parsed = tf.io.parse_example(serialized, _specs(params, labelled=True))
+    numbers = [value.values if isinstance(value, tf.SparseTensor) else value
+               for value in parsed.values() if value.dtype.is_floating]
+    good = [tf.reduce_all(tf.math.is_finite(value)) for value in numbers]
+    check = tf.debugging.Assert(tf.reduce_all(good), ["a number is nan or infinite"])
+    with tf.control_dependencies([check] if check is not None else []):
+        return tf.identity(serialized)
 
 
 def _scaled(batch: Any, params: Mapping[str, Any]) -> Any:

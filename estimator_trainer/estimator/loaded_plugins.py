@@ -8,10 +8,11 @@ from absl import logging
 import tensorflow as tf
 
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.errors import ConfigError, near_match, Problem, Setting
+from estimator_trainer.errors import ConfigError, first_line, near_match, Problem, Setting
 from estimator_trainer.estimator import (input_fn_adapter, model_class, model_fn_adapter,
                                          model_shape, random_state, serving_input, user_estimator)
 from estimator_trainer.estimator.strategy import Strategies
+from estimator_trainer.input import not_finite as not_finite_lib
 from estimator_trainer.plugins import fingerprints, importing, loader
 from estimator_trainer.plugins.params import FILES
 from estimator_trainer.record import changes, record_file
@@ -172,6 +173,25 @@ def data_problem(plan: Plan) -> str:
     found = (module.data_problem(params) for module in _data_modules(plan)
              if hasattr(module, "data_problem"))
     return next((str(problem) for problem in found if problem), "")
+
+
+def not_finite(plan: Plan) -> str:
+    """Returns where the training data have a number that is NaN or infinite, or "".
+
+    The input_fn's module may know file and record; otherwise the batches of training are searched.
+    """
+    if plan.data is None or plan.params is None:
+        return ""
+    module = _data_modules(plan)[-1]
+    try:
+        if hasattr(module, "not_finite"):
+            return str(module.not_finite(plan.params.with_data(_data_params(plan))))
+        loaded, _ = _adapted(plan)
+        return not_finite_lib.found(loaded.input_fn, loaded.params)
+    except Exception as error:  # pylint: disable=broad-except
+        # The error that ended training is the one to report.
+        logging.info("the training data were not searched for NaN: %s", first_line(error))
+        return ""
 
 
 def _data_modules(plan: Plan) -> list[types.ModuleType]:

@@ -277,6 +277,9 @@ def shown(value: Any) -> str:
 
 
 def _number_array(value: Any, kind: str, dtype: Any) -> np.ndarray:
+    if value is None and dtype == np.float64:
+        # A missing number, of a table whose columns the model prepares itself.
+        return np.asarray(np.nan, dtype)
     got = np.asarray(value)
     if not got.size and got.ndim:
         return got.astype(dtype)
@@ -290,7 +293,7 @@ def _number_array(value: Any, kind: str, dtype: Any) -> np.ndarray:
         raise OverflowError
     with np.errstate(over="ignore"):
         cast = got.astype(dtype)
-    if kind == "f" and (np.isinf(cast) & np.isfinite(got)).any():
+    if kind == "f" and not np.isfinite(cast.astype(np.float64)).all():
         raise OverflowError
     return cast
 

@@ -20,6 +20,7 @@ from estimator_trainer.graph import table_ids
 from estimator_trainer.record import run_record
 from estimator_trainer.record.runs import EarlierRun
 from estimator_trainer.roles.task_run import FollowerRun
+from estimator_trainer.training import numerics
 from estimator_trainer.training.end_of_training import BY_HOOK, EndOfTraining, REQUESTED_BY_ANOTHER
 
 _WRITING_FAILED = (tf.errors.ResourceExhaustedError, tf.errors.PermissionDeniedError,
@@ -94,9 +95,14 @@ def explained(error: Exception, plan: Plan) -> Exception:
     if isinstance(error, tf.errors.UnknownError) and _NO_SERVER in str(error):
         return errors.ConfigError(ports.taken(task))
     if isinstance(error, tf.estimator.NanLossDuringTrainingError):
+        what = f"the loss became NaN in {task.name}, after the checkpoint of step {step}"
+        place = loaded_plugins.not_finite(plan)
         return errors.TrainerError(
-            f"the loss became NaN in {task.name}, after the checkpoint of step {step}. Try a lower"
-            " learning rate, or look for bad records and logarithms of 0.")
+            f"{what}: {place}. Correct the data and run the same command." if place else
+            f"{what}. Try a lower learning rate, or look for bad records and logarithms of 0.")
+    if isinstance(error, numerics.NotFiniteError):
+        place = loaded_plugins.not_finite(plan)
+        return errors.TrainerError(f"{place}. {error}") if place else error
     is_full = _FULL in str(error)
     if (isinstance(error, _WRITING_FAILED) or is_full) and model_dir in str(error):
         why = next(line for line in str(error).splitlines() if model_dir in line)

@@ -16,6 +16,10 @@ from estimator_trainer.graph import operations
 from estimator_trainer.training.loop_size import LoopSize
 
 
+class NotFiniteError(errors.TrainerError):
+    """A trainable variable is NaN or infinite."""
+
+
 class NumericsListener(tf.estimator.CheckpointSaverListener):
     """Checks the trainable variables before each checkpoint of training, in the task that saves."""
 
@@ -48,7 +52,7 @@ class NumericsListener(tf.estimator.CheckpointSaverListener):
         found = self._names[are_finite.index(False)]
         what = f"variable {found!r} has values that are NaN or infinite at step {global_step_value}"
         if self._is_fatal:
-            raise errors.TrainerError(
+            raise NotFiniteError(
                 f"{what}, and the loss does not show it. {self._last_good()} Look for NaN in the"
                 f" data, or try a lower learning rate; {errors.Setting('check_numerics', False)}"
                 " trains on.")

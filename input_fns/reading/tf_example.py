@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
+from absl import logging
 from google.protobuf import message  # type: ignore[import-untyped]
 import tensorflow as tf
 
 from input_fns.reading import labels
-from input_fns.reading.errors import DataParamError
+from input_fns.reading.errors import DataFileError, DataParamError
 
 VARLEN = "varlen"
 _LISTS = {"int64": "int64_list", "float32": "float_list", "string": "bytes_list"}
@@ -47,6 +49,54 @@ def example_problem(record: bytes, specs: Mapping[str, Any], params: Mapping[str
         if reason:
             return reason
     return _image_problem(features, params) or _label_problem(features, params)
+
+
+def bad_number(record: bytes, schema: Mapping[str, Any]) -> str:
+    """Returns the first number of a record that is NaN or infinite, in words; "" for none."""
+    features = tf.train.Example.FromString(record).features.feature
+    for name in schema:
+        for value in features[name].float_list.value if name in features else ():
+            if not math.isfinite(value):
+                return f"{value} in feature {name!r}"
+    return ""
+
+
+def check_schema(records: Sequence[bytes], path: str, schema: Mapping[str, Any]) -> None:
+    """Logs, or raises an error for, features of varying length that no record holds.
+
+    TensorFlow reads such a feature as empty: where its name is misspelt, and where the records are
+    tf.SequenceExample, whose lists are in another place.
+
+    Args:
+      records: The first records of the file at `path`.
+      schema: The param `schema` of `input_fns/tfrecord.py`.
+
+    Raises:
+      DataFileError: A record is a tf.SequenceExample that holds the feature as a list.
+    """
+    wanted = {name for name, entry in schema.items() if entry["shape"] == VARLEN}
+    if not wanted or not records:
+        return
+    held: set[str] = set()
+    for number, record in enumerate(records, 1):
+        try:
+            features = set(tf.train.Example.FromString(record).features.feature)
+            lists = tf.train.SequenceExample.FromString(record).feature_lists.feature_list
+        except message.DecodeError:
+            return  # Reading the record raises the error.
+        in_lists = sorted((wanted - features) & set(lists))
+        if in_lists:
+            raise DataFileError(
+                f"record {number} of {path} is a tf.SequenceExample, and {in_lists[0]!r} is one of "
+                "its feature_lists, which reads as empty; expected a tf.Example. Read the file in "
+                "an input_fn of your own, with tf.io.parse_sequence_example")
+        held |= features
+    for name in sorted(wanted - held):
+        near = difflib.get_close_matches(name, held, n=1)
+        logging.warning(
+            "schema has %r, and none of the first %d records of %s does: it reads as empty. They "
+            "have %s%s", name, len(records), path, ", ".join(sorted(held)) or "no feature",
+            f". Did you mean {near[0]!r}?" if near else "")
 
 
 def _feature_problem(name: str, feature: tf.train.Feature, spec: Any) -> str:
