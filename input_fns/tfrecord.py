@@ -151,7 +151,6 @@ def _has_label(path: str, params: Mapping[str, Any]) -> bool:
         return False
 
 
-@functools.lru_cache(maxsize=64)
 def _first_records(path: str, compression: str) -> tuple[bytes, ...]:
     """Returns the first records of a file; none if they cannot be read."""
     try:

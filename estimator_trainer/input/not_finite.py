@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Generator
 
 import numpy as np
 import tensorflow as tf
@@ -21,21 +21,20 @@ def found(input_fn: Callable[..., Any], params: dict[str, Any]) -> str:
     until = time.monotonic() + _MOST_SECS
     with contextlib.closing(_batches(input_fn, params)) as batches:
         for number, (features, labels) in enumerate(batches, 1):
-            named = features if isinstance(features, dict) else {"": features}
-            what = {f"feature {name!r}".removesuffix(" ''"): value for name, value in named.items()}
-            for name, value in (*what.items(), *_of_labels(labels)):
+            for name, value in (*_named(features, "feature"), *_named(labels, "label")):
                 place = _place(value)
                 if place:
-                    return f"{name} is {place} of batch {number} of the training input"
+                    return f"{name} {place} of batch {number} of the training input"
             if time.monotonic() > until:
                 break
     return ""
 
 
-def _of_labels(labels: Any) -> list[tuple[str, Any]]:
-    if isinstance(labels, dict):
-        return [(f"label {name!r}", value) for name, value in labels.items()]
-    return [] if labels is None else [("the label", labels)]
+def _named(values: Any, kind: str) -> list[tuple[str, Any]]:
+    """Returns features or labels with what a sentence calls them, and its verb."""
+    if isinstance(values, dict):
+        return [(f"{kind} {name!r} is", value) for name, value in values.items()]
+    return [] if values is None else [(f"the {kind}s are", values)]
 
 
 def _place(value: Any) -> str:
@@ -55,7 +54,8 @@ def _place(value: Any) -> str:
     return f"{numbers[tuple(first)]} in example {rows[first[0]] + 1}"
 
 
-def _batches(input_fn: Callable[..., Any], params: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+def _batches(input_fn: Callable[..., Any], params: dict[str, Any]
+             ) -> Generator[tuple[Any, Any], None, None]:
     """Yields features and labels of each training batch; labels are None without any."""
     with tf.Graph().as_default() as graph:
         dataset = input_fn(tf.estimator.ModeKeys.TRAIN, params, is_marked=False)

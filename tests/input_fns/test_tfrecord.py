@@ -1,6 +1,7 @@
 """The input plug-in `tfrecord`: what it reads, and who reads which record."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -177,3 +178,50 @@ def test_a_conversion_keeps_the_names_of_the_classes(tmp_path):
     (tmp_path / "dataset.json").write_text(json.dumps(facts))
     assert tfrecord.data_params({"train_files": f"{tmp_path}/train-*"})["class_names"] == [
         "cat", "dog"]
+
+
+def _write(path, *records):
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for record in records:
+            writer.write(record.SerializeToString())
+
+
+def _floats(**features):
+    return tf.train.Features(feature={
+        name: tf.train.Feature(float_list=tf.train.FloatList(value=values))
+        for name, values in features.items()})
+
+
+def _schema(params, path, **schema):
+    return {**params, "train_files": str(path), "eval_files": str(path), "image": "", "label": "y",
+            "key": "", "schema": {name: {"dtype": "float32", "shape": shape}
+                                  for name, shape in schema.items()}}
+
+
+def test_a_record_with_a_number_that_is_not_finite_is_named(params, tmp_path):
+    path = tmp_path / "numbers.tfrecord"
+    good = tf.train.Example(features=_floats(y=[1], x=[2], other=[math.nan]))
+    _write(path, good, good, tf.train.Example(features=_floats(y=[1], x=[math.inf])), good)
+    used = _schema(params, path, y=[], x="varlen")
+    assert plugin.not_finite(used) == f"record 3 of {path} has inf in feature 'x'"
+    assert plugin.not_finite(_schema(params, path, y=[])) == ""
+
+
+def test_a_list_of_a_sequence_example_is_refused(params, tmp_path):
+    path = tmp_path / "sequences.tfrecord"
+    steps = tf.train.FeatureList(feature=[tf.train.Feature(
+        float_list=tf.train.FloatList(value=[1]))])
+    _write(path, tf.train.SequenceExample(
+        context=_floats(y=[1]),
+        feature_lists=tf.train.FeatureLists(feature_list={"steps": steps})))
+    plugin.input_fn("eval", _schema(params, path, y=[]))
+    with pytest.raises(RuntimeError, match="record 1 of .* is a tf.SequenceExample, and 'steps'"):
+        plugin.input_fn("eval", _schema(params, path, y=[], steps="varlen"))
+
+
+def test_a_misspelt_list_is_logged_with_the_nearest_name(params, tmp_path, caplog):
+    path = tmp_path / "lists.tfrecord"
+    _write(path, *[tf.train.Example(features=_floats(y=[1], history=[2, 3]))] * 3)
+    plugin.input_fn("eval", _schema(params, path, y=[], histroy="varlen"))
+    assert "schema has 'histroy', and none of the first 3 records" in caplog.text
+    assert "They have history, y. Did you mean 'history'?" in caplog.text

@@ -13,6 +13,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.prediction import json_instances
 from estimator_trainer.prediction.json_instances import JsonInstances
 from tests.support import rereading
 
@@ -121,6 +122,15 @@ def test_lines_in_another_unicode_encoding(encoding):
     assert found["s"].tolist() == ["\u00e9".encode()] and found["f"].tolist() == [0.0]
 
 
-def test_lines_with_nan_are_read_as_by_python():
-    assert np.isnan(_read('{"f": NaN}', ["f"])["f"]).all()
-    assert _read('{"f": -Infinity}', ["f"])["f"].tolist() == [-math.inf]
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_lines_with_a_number_that_is_not_finite_are_refused(number):
+    found = _read('{"f": %s}' % number, ["f"])
+    assert found == ("line 1 of the data to predict has a wrong value for 'f': expected a number,"
+                     f" got {float(number)}.")
+
+
+def test_a_missing_number_of_a_prepared_table_is_null():
+    spec = tf.TensorSpec([None], tf.float64)
+    assert np.isnan(json_instances.array(None, spec))
+    with pytest.raises(ValueError, match="expected a number, got nan"):
+        json_instances.array(float("nan"), spec)

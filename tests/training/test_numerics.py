@@ -82,6 +82,7 @@ def _assert_recorded(log, model_dir):
 def test_numerics_listener_names_the_variable_and_saves_nothing(program, tmp_path):
     ran = jobs.trainer(*_flags(program))
     assert ran.returncode == 1 and "Traceback" not in ran.stderr, ran.stderr
+    assert "the features are nan in example 1 of batch 51 of the training input." in ran.stderr
     _assert_recorded(ran.stderr, tmp_path / "model")
     assert jobs.saved_step(tmp_path / "model") == 40
     assert jobs.result(tmp_path / "model")["status"] == "failed"
