@@ -26,16 +26,17 @@ class Result:
     Attributes:
       task: The platform's name of the task: "chief:0", "local".
       status: "done", "stopped", "failed" or "lost".
-      step: The last global step; for a job that failed, the step of its last checkpoint.
-      reason: Why training ended: "train_steps", "input_exhausted", "early_stopping",
-        "stopped_by_hook", "own_train" (an Estimator that overrides `train`), the name of a signal,
-        or the error.
+      step: The last global step; for a job that failed, the step of its last checkpoint; for a
+        training until there is no improvement, that of the best checkpoint, which is the model.
+      reason: Why training ended: "train_steps", "input_exhausted", "no_improvement", "most_steps",
+        "early_stopping", "stopped_by_hook", "own_train" (an Estimator that overrides `train`), the
+        name of a signal, or the error.
       metrics: Metrics of the final evaluation by name; empty in a task without evaluation.
       exports: Paths of the SavedModels that this process exported.
       history: Metrics of each evaluation in model_dir by step, for Python; not in `result.json`.
       was_finished: Whether an earlier run had reached the last step, so this one trained nothing.
-      note: Sentences on a finished run, and on plug-ins that have changed since the checkpoint
-        from which training began; "" for none.
+      note: Sentences on a training until there is no improvement, on a finished run, and on
+        plug-ins that have changed since the checkpoint from which training began; "" for none.
       returned: The Estimator's return value for the last evaluation, for a script: metrics and
         exports; not in `result.json`.
     """

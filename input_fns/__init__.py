@@ -6,6 +6,7 @@ A module `input_fns/NAME.py` defines
 
     GLOBAL_BATCH_PARAM = "batch_size"                   # optional, see the batch rule
     FREE_PARAMS = ("augment",)                          # optional, see docs/record.md
+    TRAINS_UNTIL = "no_improvement"                     # optional, see docs/job_ends.md
 
     def input_fn(mode, params, input_context=None):     # -> tf.data.Dataset
         ...

@@ -69,6 +69,7 @@ DEFAULT_PARAMS = {
     "delimiter": ",",
 }
 GLOBAL_BATCH_PARAM = "batch_size"
+TRAINS_UNTIL = "no_improvement"
 
 _LINES_AT_A_TIME = 1000
 # Stands for an empty float64 field until all numbers are checked: NaN is an error in a file.

@@ -54,6 +54,7 @@ DEFAULT_PARAMS = {
     "file_name": "",
 }
 GLOBAL_BATCH_PARAM = "batch_size"
+TRAINS_UNTIL = "no_improvement"
 _MOST_BAD = 10  # damaged images that one sentence names
 # AutoGraph has nothing to convert here.
 _plain = tf.autograph.experimental.do_not_convert

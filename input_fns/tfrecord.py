@@ -60,6 +60,7 @@ DEFAULT_PARAMS = {
     "compression": "",
 }
 GLOBAL_BATCH_PARAM = "batch_size"
+TRAINS_UNTIL = "no_improvement"
 
 # A misspelt name of a list, which a record may lack, is missing in all of them.
 _CHECKED_RECORDS = 100

@@ -61,8 +61,9 @@ FILES = (
          "at the end, if there is a checkpoint", "[the result](#resultjson)", "training"),
     File("report.html", "chief, or `launch`", "at the end, unless `--noreport`; by `report`",
          "[the page of the run](report.md)", "training"),
-    File("best.json", _LAST, "after an evaluation that is the best so far, with"
-         " `--exporters=best`", "[the best checkpoint so far](#bestjson)", "exporters"),
+    File("best.json", _LAST, "after an evaluation that is the best so far, in a training until"
+         " no improvement, or with `--exporters=best`",
+         "[the best checkpoint so far](#bestjson)", "exporters"),
     File("best_checkpoint/*", _LAST, "with `best.json`", "a copy of that checkpoint", "exporters"),
     File("export/best/TIME/*", _LAST, "with `best.json`", "a SavedModel of that checkpoint",
          "exporters"),
@@ -105,6 +106,10 @@ LEFT_BY: dict[LeftBy, str] = {
 REASONS = (
     ("`train_steps`", "done", "The global step of `--train_steps` was reached."),
     ("`input_exhausted`", "done", "The training input ended."),
+    ("`no_improvement`", "done", "Evaluations got no better"
+     " ([until no improvement](job_ends.md#until-no-improvement)); the best checkpoint is the"
+     " model."),
+    ("`most_steps`", "done", "Evaluations got better up to the bound of such a training."),
     ("`early_stopping`", "done", "`--early_stopping_metric` did not improve for"
      " `--early_stopping_steps`."),
     ("`stopped_by_hook`", "done", "Your own hook called `request_stop`."),

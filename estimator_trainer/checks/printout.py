@@ -9,6 +9,8 @@ from estimator_trainer import redaction, versions
 from estimator_trainer.checks.plan import Findings, Plan
 from estimator_trainer.plugins import loader, param_defaults
 from estimator_trainer.plugins.plugin import Plugin
+from estimator_trainer.settings import length
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _TEXT_COLUMN = 36
 
@@ -76,7 +78,8 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "shard": f"{task.input_pipeline_id + 1}/{task.num_input_pipelines}",
         "notes": [*task.notes, *plan.notes],
         "train_distribute": config.train_distribute, "eval_distribute": config.eval_distribute,
-        "train_steps": config.train_steps, "model_fn": _plugin(plan.model),
+        "train_steps": config.train_steps, "length": _length(config),
+        "model_fn": _plugin(plan.model),
         **{name: _plugin(plugin) for name, plugin in inputs.items()},
         "params": dict(plan.params.values) if plan.params else {},
         "versions": str(plan.versions),
@@ -85,6 +88,15 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "warnings": [*versions.warnings(plan.versions), *found.warnings],
         "problems": [str(problem) for problem in (*plan.problems, *found.problems)],
     }
+
+
+def _length(config: TrainerConfig) -> str:
+    """Returns what ends training, in words."""
+    if config.is_until_no_improvement:
+        return length.described(config.best_metric, config.best_mode)
+    if config.train_epochs:
+        return f"{config.train_epochs} passes over the training data"
+    return f"to step {config.train_steps}" if config.max_steps else "to the end of the input"
 
 
 def _plugin(plugin: Plugin | None) -> str:

@@ -5,7 +5,7 @@ import os.path
 from typing import Callable, Mapping, Sequence, TypeVar
 
 from estimator_trainer import errors, machine, storage, versions
-from estimator_trainer.checks import machine_check, model_dir_name
+from estimator_trainer.checks import length_rule, machine_check, model_dir_name
 from estimator_trainer.checks.plan import Invocation, Plan, ScriptRun
 from estimator_trainer.cluster import ports, rank_source, task_config, topology
 from estimator_trainer.environment import Environment
@@ -37,9 +37,10 @@ def for_training(config: TrainerConfig, environment: Environment,
                 f" {errors.Setting('model_dir', '/shared/job')}"))
     problems += [*storage_problems(config.paths), *replica_problems(config),
                  *model_dir_problems(config.model_dir)]
-    return _with_plugins(
+    plan = _with_plugins(
         config, task or _LOCAL, problems, invocation, recorded,
         count_replicas(config, task or _LOCAL, environment.cuda_visible_devices))
+    return length_rule.decided(plan, invocation.user_set)
 
 
 def for_script(script: Script, config: TrainerConfig, environment: Environment,

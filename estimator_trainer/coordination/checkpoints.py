@@ -8,7 +8,7 @@ import math
 import posixpath
 import re
 import time
-from typing import Annotated
+from typing import Annotated, Mapping
 
 from absl import logging
 from google.protobuf import text_format  # type: ignore[import-untyped]
@@ -40,13 +40,19 @@ class Best:
       metric: The name of the metric that is compared.
       value: The metric's value.
       step: The checkpoint's global step.
-      export: Path of the SavedModel that was exported from the checkpoint.
+      export: Path of the SavedModel that was exported from the checkpoint; "" without one.
+      metrics: All metrics of its evaluation, by name.
+      ended: Why training ended, if this checkpoint is therefore the model; else "".
+      last_step: The global step at which training ended; 0 before.
     """
 
     metric: str
     value: _NotNan
     step: int
     export: schema.Path
+    metrics: Mapping[str, bool | int | float] = dataclasses.field(default_factory=dict)
+    ended: str = ""
+    last_step: int = 0
 
 
 def latest(model_dir: str, known: str = "") -> str:
@@ -152,9 +158,22 @@ def write_best(model_dir: str, best: Best, checkpoint_path: str) -> None:
     name = posixpath.basename(checkpoint_path)
     shared_files.write_text(posixpath.join(_best_dir(model_dir), STATE_FILE),
                             f'model_checkpoint_path: "{name}"\n')
+    write_best_file(model_dir, best)
+    remove_others_than_best(model_dir)
+
+
+def write_best_file(model_dir: str, best: Best) -> None:
+    """Writes `model_dir/best.json`, of the same checkpoint as before."""
     shared_files.write_text(posixpath.join(model_dir, _BEST_FILE),
                             json.dumps(dataclasses.asdict(best)) + "\n")
-    remove_others_than_best(model_dir)
+
+
+def remove_best(model_dir: str) -> None:
+    """Removes the copy of the best checkpoint, and `best.json`."""
+    for path in (posixpath.join(model_dir, _BEST_FILE),
+                 *tf.io.gfile.glob(f"{shared_files.escape(_best_dir(model_dir))}/*")):
+        with contextlib.suppress(tf.errors.NotFoundError):
+            tf.io.gfile.remove(path)
 
 
 def remove_others_than_best(model_dir: str) -> None:

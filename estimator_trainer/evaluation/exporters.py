@@ -76,7 +76,7 @@ class BestExporter(tf.estimator.Exporter):
     name = "best"
 
     def __init__(self, config: TrainerConfig, receiver_fn: ReceiverFn | None):
-        self._metric, self._mode = config.best_metric, config.best_mode
+        self._config = config
         # Exports, and removes old exports; this class decides what is worth exporting.
         self._exporter = tf.estimator.LatestExporter("best", receiver_fn,
                                                      exports_to_keep=config.exports_to_keep)
@@ -84,28 +84,22 @@ class BestExporter(tf.estimator.Exporter):
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
         metrics = plain_metrics(eval_result)
-        best = checkpoints.read_best(estimator.model_dir)
-        if not self._is_best(metrics[self._metric], best):
+        if not is_best(metrics, checkpoints.read_best(estimator.model_dir), self._config):
             return None
         checkpoints.copy_best(estimator.model_dir, checkpoint_path)
         path = self._exporter.export(estimator, export_path, checkpoint_path, eval_result,
                                      is_the_final_export)
         # The first read has warned of a damaged file.
         best = checkpoints.read_best(estimator.model_dir, lambda sentence: None)
-        if not self._is_best(metrics[self._metric], best):
+        if not is_best(metrics, best, self._config):
             # A chief that took this process for gone has evaluated a better one meanwhile.
             tf.io.gfile.rmtree(path)
             checkpoints.remove_others_than_best(estimator.model_dir)
             return None
-        checkpoints.write_best(estimator.model_dir, checkpoints.Best(
-            metric=self._metric, value=metrics[self._metric], step=metrics["global_step"],
-            export=tf.compat.as_str_any(path)), checkpoint_path)
+        checkpoints.write_best(
+            estimator.model_dir, as_best(metrics, self._config, tf.compat.as_str_any(path)),
+            checkpoint_path)
         return path
-
-    def _is_best(self, value: float, best: checkpoints.Best | None) -> bool:
-        if best is None or best.metric != self._metric:
-            return not math.isnan(value)
-        return is_better(value, best.value, self._mode)
 
 
 class EarlyStopping(tf.estimator.Exporter):
@@ -183,6 +177,14 @@ def exports_of(model_dir: str, step: int) -> list[str]:
     return [path for path in paths if exported_step(path) == step]
 
 
+def newest_of(model_dir: str, step: int) -> list[str]:
+    """Returns the exports of a global step after which no other was made in their folder."""
+    pattern = posixpath.join(shared_files.escape(model_dir), "export", "*", "[0-9]*")
+    newest = {posixpath.dirname(path): path for path in sorted(
+        path.rstrip("/") for path in tf.io.gfile.glob(pattern))}
+    return [path for path in exports_of(model_dir, step) if path in newest.values()]
+
+
 def exported_step(export: str) -> int | None:
     """Returns the global step of an export; None if it cannot be read."""
     return saved_step(posixpath.join(export, "variables", "variables"))
@@ -221,6 +223,20 @@ def at_the_end(names: Sequence[str], plugins: LoadedPlugins,
     if "final" in names:
         chosen.append(tf.estimator.FinalExporter("final", plugins.receiver_fn))
     return [RecordedExporter(exporter, evaluations) for exporter in chosen]
+
+
+def is_best(metrics: dict[str, Any], best: checkpoints.Best | None, config: TrainerConfig) -> bool:
+    """Returns whether an evaluation is better than the best so far; None: there is none."""
+    value = metrics[config.best_metric]
+    if best is None or best.metric != config.best_metric:
+        return not math.isnan(value)
+    return is_better(value, best.value, config.best_mode)
+
+
+def as_best(metrics: dict[str, Any], config: TrainerConfig, export: str = "") -> checkpoints.Best:
+    """Returns an evaluation as the best so far."""
+    return checkpoints.Best(metric=config.best_metric, value=metrics[config.best_metric],
+                            step=metrics["global_step"], export=export, metrics=metrics)
 
 
 def is_better(value: float, best: float, mode: str) -> bool:

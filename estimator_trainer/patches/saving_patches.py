@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 import types
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 import uuid
 
 import tensorflow as tf
@@ -20,15 +20,18 @@ _LARGE_BYTES = 2**16
 
 
 @contextlib.contextmanager
-def saving_with(listener: tf.estimator.CheckpointSaverListener | None,
-                secs: float | None) -> Iterator[None]:
+def saving_with(listener: tf.estimator.CheckpointSaverListener | None, secs: float | None,
+                last: tf.estimator.CheckpointSaverListener | None = None,
+                least_steps: Callable[[], int] = lambda: 0) -> Iterator[None]:
     """Makes CheckpointSaverHooks also call a listener, and save by time, within a `with` statement.
 
     The hook, and so a RunConfig, takes either steps or seconds. With a strategy in a cluster the
     Estimator refuses the listeners of a TrainSpec, or drops them (TensorFlow 2.15). A subclass of
     the hook among the hooks of a TrainSpec does not help: a session of an all-reduce makes another
     hook in any case, and the hook needs the model's Scaffold. After `secs` without a checkpoint a
-    hook that saves by steps saves too; None: only by steps.
+    hook that saves by steps saves too; None: only by steps. The listener `last` is called after
+    all others, of which one may evaluate. A hook that saves by steps leaves `least_steps()` between
+    two checkpoints.
     """
     saver, construct = tf.estimator.CheckpointSaverHook, tf.estimator.CheckpointSaverHook.__init__
     signature = inspect.signature(construct)
@@ -36,16 +39,18 @@ def saving_with(listener: tf.estimator.CheckpointSaverListener | None,
     def constructed(*args: Any, **kwargs: Any) -> None:
         bound = signature.bind(*args, **kwargs)
         bound.arguments["listeners"] = [
-            *filter(None, [listener]), *(bound.arguments.get("listeners") or ())]
+            *filter(None, [listener]), *(bound.arguments.get("listeners") or ()),
+            *filter(None, [last])]
         construct(*bound.args, **bound.kwargs)
         if secs:
-            _save_by_time_too(bound.arguments["self"], secs)
+            _save_by_time_too(bound.arguments["self"], secs, least_steps)
 
     with replacement.functions_of_this_thread([(saver, "__init__", constructed)]):
         yield
 
 
-def _save_by_time_too(hook: tf.estimator.CheckpointSaverHook, secs: float) -> None:
+def _save_by_time_too(hook: tf.estimator.CheckpointSaverHook, secs: float,
+                      least_steps: Callable[[], int]) -> None:
     timer = getattr(hook, private_api.SAVER_TIMER)
     by_steps = timer.should_trigger_for_step
     by_secs = tf.estimator.SecondOrStepTimer(every_secs=secs)
@@ -54,7 +59,8 @@ def _save_by_time_too(hook: tf.estimator.CheckpointSaverHook, secs: float) -> No
         last = timer.last_triggered_step()
         if last != by_secs.last_triggered_step():
             by_secs.update_last_triggered_step(last)
-        return bool(by_steps(step) or by_secs.should_trigger_for_step(step))
+        is_by_steps = by_steps(step) and (last is None or step - last >= least_steps())
+        return bool(is_by_steps or by_secs.should_trigger_for_step(step))
 
     timer.should_trigger_for_step = is_due
 

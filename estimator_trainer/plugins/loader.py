@@ -13,6 +13,7 @@ from typing import Any, Callable, Mapping, NamedTuple
 
 from estimator_trainer import errors, storage
 from estimator_trainer.plugins import importing, param_defaults, plugin as plugin_lib, source_files
+from estimator_trainer.settings import length
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 ARGUMENTS = {kind: plugin_lib.KINDS[kind].arguments for kind in ("model_fn", "input_fn")}
@@ -145,7 +146,9 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
                              param_defaults.read(tree, path), doc,
                              param_defaults.declared(tree, path, "FREE_PARAMS", ()),
                              param_defaults.declared(tree, path, "GLOBAL_BATCH_PARAM", ""),
-                             param_defaults.declared(tree, path, "OLDER_PARAMS", {}))
+                             param_defaults.declared(tree, path, "OLDER_PARAMS", {}),
+                             param_defaults.declared(tree, path, "TRAINS_UNTIL", "",
+                                                     length.RULES))
 
 
 def _check_arguments(plugin: plugin_lib.Plugin, function: Callable[..., Any]) -> None:
@@ -242,7 +245,8 @@ def plugin_of(kind: str, name: str) -> plugin_lib.Plugin:
                              getattr(module, "DEFAULT_PARAMS", None), doc,
                              tuple(getattr(module, "FREE_PARAMS", ())),
                              getattr(module, "GLOBAL_BATCH_PARAM", ""),
-                             dict(getattr(module, "OLDER_PARAMS", {})), thing)
+                             dict(getattr(module, "OLDER_PARAMS", {})),
+                             getattr(module, "TRAINS_UNTIL", ""), thing)
 
 
 def module_of(thing: Any) -> types.ModuleType:

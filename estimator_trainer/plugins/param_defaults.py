@@ -49,19 +49,25 @@ def read(tree: ast.Module, path: pathlib.Path) -> dict[str, Any] | None:
             ' {"learning_rate": 0.1}') from error
 
 
-def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any) -> Any:
-    """Returns the literal that a module declares as FREE_PARAMS or another name.
+def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any,
+             choices: tuple[str, ...] = ()) -> Any:
+    """Returns the literal that a module declares by a name, such as FREE_PARAMS or TRAINS_UNTIL.
 
     Raises:
-      ConfigError: if the value is not of the type of the default.
+      ConfigError: if the value is not of the type of the default, or not among the choices.
     """
     node = _assigned(tree, name)
     if node is None:
         return default
     with contextlib.suppress(ValueError):
         value = ast.literal_eval(node)
-        if isinstance(value, _LITERALS[type(default)].kinds):
+        is_allowed = not choices or value in choices
+        if isinstance(value, _LITERALS[type(default)].kinds) and is_allowed:
             return type(default)(value)
+    if choices:
+        raise errors.ConfigError(
+            f"{name} in {path}, line {node.lineno}, is {ast.unparse(node)}; expected one of"
+            f" {', '.join(choices)}")
     raise errors.ConfigError(f"{name} in {path}, line {node.lineno}, is not a literal; expected"
                              f" {_LITERALS[type(default)].expected}")
 

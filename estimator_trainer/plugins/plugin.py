@@ -21,6 +21,8 @@ class Plugin:
         global step, which the replicas share; "" if it names none.
       older_params: The module's OLDER_PARAMS: values of params that an older version of the module
         did not have, for a model_dir whose record lacks them.
+      trains_until: The module's TRAINS_UNTIL: the rule that ends training where the user sets none,
+        as `train_until`; "" if it names none.
       thing: The object that a Python program passed in place of a name, or None.
     """
 
@@ -35,6 +37,7 @@ class Plugin:
     free_params: tuple[str, ...] = ()
     global_batch_param: str = ""
     older_params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    trains_until: str = ""
     thing: Any = None
 
 

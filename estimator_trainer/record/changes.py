@@ -24,8 +24,8 @@ _FREE = re.compile(
     r"|on_nan|data_dir)")
 # These settings change neither the model nor its data.
 _FREE_SETTINGS = frozenset((
-    "freeze", "train_steps", "train_epochs", "epochs_of", "global_batch_size", "train_distribute",
-    "sync_replicas", "serving_input", "forward_key", "seed"))
+    "freeze", "train_steps", "train_epochs", "train_until", "epochs_of", "global_batch_size",
+    "train_distribute", "sync_replicas", "serving_input", "forward_key", "seed"))
 # These facts are compared once the data have been read.
 _DATA = ("features", "labels", "class_names")
 # Version 1.0 recorded this for a function without source: the sha256 of "".

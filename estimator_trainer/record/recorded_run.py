@@ -33,7 +33,7 @@ MODEL_SETTINGS = frozenset((
 _EVALUATION_SETTINGS = {"eval_steps", "eval_distribute", "num_replicas", "seed", "freeze"}
 # A setting of a group replaces the others of the group.
 _GROUPS = (
-    {"train_steps", "train_epochs", "epochs_of"},
+    {"train_steps", "train_epochs", "epochs_of", "train_until"},
     {"save_checkpoints_steps", "save_checkpoints_secs", "eval_every_steps", "num_evaluations"},
     {"serving_input", "serving_input_fn"}, {"input_fn", "train_input_fn", "eval_input_fn"})
 

@@ -140,10 +140,13 @@ class EarlierRun:
     is_other: bool = False
 
     def add_to(self, ended: Result) -> Result:
-        """Returns the result with the note, and logs the note as one of the last lines."""
+        """Returns the result with the note, and logs all notes among the last lines."""
+        if ended.note:
+            logging.info("%s", ended.note)
         if self.note:
             logging.log(logging.WARNING if self.is_other else logging.INFO, "%s", self.note)
-        return dataclasses.replace(ended, was_finished=self.is_finished, note=self.note)
+        return dataclasses.replace(ended, was_finished=self.is_finished,
+                                   note=" ".join(filter(None, [ended.note, self.note])))
 
 
 def earlier(plan: Plan, plugins: LoadedPlugins, is_finished: bool) -> EarlierRun:
@@ -158,8 +161,10 @@ def earlier(plan: Plan, plugins: LoadedPlugins, is_finished: bool) -> EarlierRun
         note = (f"Training went on from step {step}, but not with what wrote its checkpoint:"
                 f" {'; '.join(edited)}.") if edited else ""
         return EarlierRun(False, edited, note, bool(edited))
-    note = (f"Nothing was trained: an earlier run had reached step {step} of train_steps"
-            f" {plan.config.max_steps} in {folder}, and the metrics are of its checkpoint.")
+    done = (f"reached step {step} of train_steps {plan.config.max_steps}" if plan.config.max_steps
+            else f"ended, with the checkpoint of step {step} as the best,")
+    note = (f"Nothing was trained: an earlier run had {done} in {folder}, and the metrics are of"
+            " its checkpoint.")
     changes = [*edited, *map(str, plan.changes)]
     if changes:
         note += (f" Since then {'; '.join(changes)}. To train with this: another model_dir, a"

@@ -142,6 +142,7 @@ def _head(run: run_files.RunFiles, lives: dict[str, list[lives_lib.Life]],
         f'<h1>{markup.text(run.name)} <span class="status {markup.text(status.split()[0])}">'
         f"{markup.text(status)}</span></h1>"
         + markup.note(f"{summary}. Made {made}.")
+        + markup.note(run.result.note if run.result and status == run.result.status else "")
         + f'<div class="facts">{shown}</div>')
 
 

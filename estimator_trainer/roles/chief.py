@@ -1,19 +1,21 @@
 """The chief trains, alone or with others, and has the last checkpoint evaluated and exported."""
 
 import contextlib
+import dataclasses
 
 from absl import logging
 
-from estimator_trainer.coordination import (checkpoint_choice, checkpoints, evaluator_heartbeat,
-                                            stop as stop_lib)
+from estimator_trainer.coordination import (best_model, checkpoint_choice, checkpoints,
+                                            evaluator_heartbeat, stop as stop_lib)
 from estimator_trainer.estimator import builder, loaded_plugins, strategy
-from estimator_trainer.evaluation import exporters, kept_evaluation
+from estimator_trainer.evaluation import exporters, kept_evaluation, no_improvement
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import experiment as experiment_lib, final_evaluation, outcome
 from estimator_trainer.roles.task_run import ChiefRun
+from estimator_trainer.settings.length import MOST_STEPS
 
 
 def train(run: ChiefRun) -> Result:
@@ -23,6 +25,12 @@ def train(run: ChiefRun) -> Result:
     strategies = strategy.for_one_process(config) if is_trained else strategy.of_plan(plan)
     stop_lib.reclaim_sigterm()
     plugins = loaded_plugins.load(plan)
+    length = no_improvement.length_of(plugins) if config.is_until_no_improvement else None
+    if length:
+        # The record keeps the rule, not its bounds.
+        config = no_improvement.bounded(config, length)
+        run = dataclasses.replace(run, plan=dataclasses.replace(plan, config=config))
+        is_trained = is_trained or checkpoints.latest_step(config.model_dir) >= config.train_steps
     evaluations = experiment_lib.evaluation_log(run)
     single = builder.for_one_process(config, plugins)
     kept = kept_evaluation.build(single, plugins, evaluations) if plan.is_evaluated else None
@@ -31,18 +39,23 @@ def train(run: ChiefRun) -> Result:
     runs.begin(plan, plugins, earlier)
     run.log_start(plugins)
     job_history.announce_page(plan)
-    hooks = experiment_lib.hooks_of(run, plugins)
-    experiment = experiment_lib.build(plan, plugins, strategies, evaluations, hooks,
+    hooks, note = experiment_lib.hooks_of(run, plugins), ""
+    experiment = experiment_lib.build(run.plan, plugins, strategies, evaluations, hooks,
                                       stop.request_end)
     with (kept.used_by(experiment.estimator, single) if kept else contextlib.nullcontext()):
         if is_trained:
             step, reason = _resume_finished(run, evaluations)
         else:
-            experiment_lib.train(run, experiment, hooks)
+            experiment_lib.train(run, experiment, hooks, no_improvement.least_steps(
+                config, length, evaluations) if length else lambda: 0)
             step, reason = hooks.end.step, outcome.wait_for_reason(hooks.end, stop)
             checkpoint_choice.remove_unfinished(config.model_dir)
         run.watchdog.leave_steps()
         stop.check()
+        best = _best_as_model(run, evaluations, step, reason) if length else None
+        if length and best:
+            step, reason = best.step, best.ended
+            note = no_improvement.described(config.model_dir, best, length)
         run.state.announce("done", step, reason)
         if plan.is_evaluated and evaluator_heartbeat.wait(config.model_dir, task, step, stop):
             ended = outcome.report_of_evaluator(plan, step, reason, earlier)
@@ -56,7 +69,7 @@ def train(run: ChiefRun) -> Result:
             final.finish()
             hooks.progress.warn_if_diverged(evaluations.metrics.get("loss"))
             final.judge(run, plugins)
-        return outcome.report(plan, evaluations, step, reason, earlier)
+        return outcome.report(plan, evaluations, step, reason, earlier, note)
 
 
 def _begin(run: ChiefRun) -> bool:
@@ -69,10 +82,13 @@ def _begin(run: ChiefRun) -> bool:
             task.is_local or task.head_evaluates or task.has_evaluator):
         logging.warning("early_stopping_metric is set, and TF_CONFIG lists no evaluator: only"
                         " an evaluator task that shares model_dir can stop this job early")
+    if not config.is_until_no_improvement:
+        best_model.begin(config.model_dir, is_kept="best" in config.exporters)
     checkpoint_choice.fall_back(config.model_dir)
     checkpoint_choice.remove_unfinished(config.model_dir)
     is_trained = bool(
-        config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps)
+        config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps
+        or config.is_until_no_improvement and best_model.ended(config.model_dir))
     if not is_trained:
         # The trainers of an all-reduce would wait for a chief that trains nothing.
         run.state.announce("running")
@@ -83,8 +99,27 @@ def _begin(run: ChiefRun) -> bool:
 
 def _resume_finished(run: ChiefRun, evaluations: EvaluationLog) -> tuple[int, str]:
     """Returns step and reason of a finished run; restores what that run evaluated."""
-    step = checkpoints.latest_step(run.config.model_dir)
-    logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",
-                 step, run.config.train_steps)
-    final_evaluation.restore(run.config.model_dir, evaluations, step)
-    return step, "train_steps"
+    config = run.config
+    step, reason = checkpoints.latest_step(config.model_dir), "train_steps"
+    best = best_model.ended(config.model_dir) if config.is_until_no_improvement else None
+    if best:
+        step, reason = best.step, best.ended
+        best_model.make_latest(config.model_dir, best.ended, best.last_step)
+        logging.info("training is complete: it ended at step %d (%s), and the best checkpoint is"
+                     " that of step %d", best.last_step, reason, step)
+    else:
+        logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",
+                     step, config.train_steps)
+    final_evaluation.restore(config.model_dir, evaluations, step)
+    return step, reason
+
+
+def _best_as_model(run: ChiefRun, evaluations: EvaluationLog, step: int,
+                   reason: str) -> checkpoints.Best | None:
+    """Makes the best checkpoint the one with which training ended; None: no evaluation has any."""
+    model_dir = run.config.model_dir
+    best = best_model.make_latest(
+        model_dir, MOST_STEPS if reason == "train_steps" else reason, step)
+    if best:
+        no_improvement.restore(model_dir, evaluations, best)
+    return best

@@ -15,7 +15,7 @@ from estimator_trainer.estimator import builder, random_state
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.evaluation import exporters
+from estimator_trainer.evaluation import exporters, no_improvement
 from estimator_trainer.evaluation.evaluation_log import check_metric, EvaluationLog
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import saving_patches
@@ -59,8 +59,8 @@ def hooks_of(run: ChiefRun | FollowerRun, plugins: LoadedPlugins) -> TrainingHoo
     num_synchronous = task.num_trainers if task.is_all_reduce else config.sync_replicas or 1
     advice = numerics.for_training(config.mixed_precision, end.loop_size, task)
     return TrainingHooks(
-        end, progress.TrainingProgress(config.log_every_steps, config.max_steps, num_synchronous,
-                                       plugins.train_examples, end.loop_size),
+        end, progress.TrainingProgress(config, num_synchronous, plugins.train_examples,
+                                       end.loop_size),
         CheckpointFit(config),
         [*([progress.StepProfiler(config.model_dir, *steps)] if steps else ()),
          progress.ModelSize(), *([table_memory.TableMemory(task)] if task.is_chief else []),
@@ -98,6 +98,11 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
     """
     config, script = plan.config, plugins.script
     during = exporters.during_training(config, plugins, evaluations)
+    if request_end and config.is_until_no_improvement:
+        during.append(no_improvement.NoImprovement(
+            config, no_improvement.least_steps(
+                config, no_improvement.length_of(plugins), evaluations),
+            request_end, plan.task.name))
     if request_end and config.early_stopping_metric:
         during.append(exporters.EarlyStopping(config, request_end, plan.task.name))
     # The Estimator's own defaults: 100 batches, 120 s before the first evaluation, 600 s between.
@@ -109,8 +114,11 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
                       _train_spec(plan, plugins, hooks), eval_spec)
 
 
-def train(run: TaskRun, experiment: Experiment, hooks: TrainingHooks) -> None:
+def train(run: TaskRun, experiment: Experiment, hooks: TrainingHooks,
+          least_steps: Callable[[], int] = lambda: 0) -> None:
     """Trains, and in some roles evaluates meanwhile, until `hooks.end` ends it.
+
+    `least_steps` returns how many steps there are at least between two checkpoints.
 
     Raises Interrupted if this task was requested to stop before, or a ps was gone at the end.
     """
@@ -119,7 +127,9 @@ def train(run: TaskRun, experiment: Experiment, hooks: TrainingHooks) -> None:
     is_apart = task.is_all_reduce and not task.is_chief
     try:
         with (hooks.fit.explained(), saving_patches.saving_with(
-                  hooks.numerics, clock.every_secs if clock.every_steps else None),
+                  hooks.numerics, clock.every_secs if clock.every_steps else None,
+                  end_of_training.EndAfterEvaluation(run.stop) if task.name == "local" else None,
+                  least_steps),
               saving_patches.saving_apart() if is_apart else contextlib.nullcontext()):
             if task.is_local and (task.has_evaluator or not plan.is_evaluated):
                 # `train_and_evaluate` takes a lone chief beside an evaluator for a run on its own,
@@ -201,7 +211,7 @@ def preflight(plan: Plan, plugins: LoadedPlugins, evaluation: KeptEvaluation | N
     """
     if evaluation:
         names, config = evaluation.build(), plan.config
-        if "best" in config.exporters and config.best_metric:
+        if ("best" in config.exporters or config.is_until_no_improvement) and config.best_metric:
             check_metric("best_metric", config.best_metric, names)
         if config.early_stopping_metric:
             check_metric("early_stopping_metric", config.early_stopping_metric, names)

@@ -145,13 +145,16 @@ def raise_explained(error: Exception, explanation: Exception) -> NoReturn:
 
 
 def report(plan: Plan, evaluations: EvaluationLog, step: int, reason: str,
-           earlier: EarlierRun) -> result.Result:
-    """Returns the end of the task that made the final evaluation; writes it to result.json."""
+           earlier: EarlierRun, note: str = "") -> result.Result:
+    """Returns the end of the task that made the final evaluation; writes it to result.json.
+
+    `note` is a sentence on how training ended, "" for none.
+    """
     # An asynchronous chief that waited in vain for a worker saves steps that it never saw.
     step = evaluations.metrics.get("global_step", step)
     exports = tuple(path for path in evaluations.exports if tf.io.gfile.exists(path))
     ended = earlier.add_to(result.Result(
-        plan.task.name, "done", step, reason, evaluations.metrics, exports,
+        plan.task.name, "done", step, reason, evaluations.metrics, exports, note=note,
         returned=(evaluations.returned, evaluations.returned_exports)))
     checkpoints.write_result(plan.config.model_dir, ended)
     return ended

@@ -132,6 +132,19 @@ def of_counts(epochs_of: str, train_epochs: int, sync_replicas: int, sync_tokens
                       example=Setting("num_evaluators", 1))
 
 
+def of_length(train_until: str, train_epochs: int,
+              early_stopping_metric: str) -> Iterator[Problem]:
+    """Yields a second rule for the end of training beside `train_until=no_improvement`."""
+    if train_until != "no_improvement":
+        return
+    for name, value in (("train_epochs", train_epochs),
+                        ("early_stopping_metric", early_stopping_metric)):
+        if value:
+            yield Problem(name, value, beside=Setting("train_until", train_until),
+                          why="which decides by itself when training ends",
+                          expected="one of them", example=Setting("train_until", train_until))
+
+
 def split(text: str) -> tuple[str, ...]:
     """Returns the patterns of --warm_start_vars or --freeze, which commas separate."""
     return tuple(filter(None, (part.strip() for part in _COMMA.split(text))))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from estimator_trainer import deadlines
 from estimator_trainer.cluster import topology
 from estimator_trainer.errors import near_match, Problem, refuse, Setting
-from estimator_trainer.settings import conflicts
+from estimator_trainer.settings import conflicts, length
 
 
 def setting(group: str, default: Any, help_text: str, choices: tuple[str, ...] = (),
@@ -117,6 +117,11 @@ class TrainerConfig(RankConfig):
         " With --train_epochs the default is 0.", minimum=0)
     train_epochs: int = setting("Training", 0, "Passes over the training input after which a run"
                                 " ends; 0 = as many as --train_steps takes.", minimum=0)
+    train_until: str = setting(
+        "Training", "", "What ends training. no_improvement: --best_metric gets no better, and the"
+        " best checkpoint is the model; --train_steps is then the most. train_steps: --train_steps"
+        " or --train_epochs alone. Default: as the input_fn declares, in one process and without"
+        " these two; else train_steps.", choices=("", *length.RULES))
     epochs_of: str = setting("Training", "job", "What --train_epochs counts. job: passes of all"
                              " trainers together. worker: passes of each trainer; N trainers then"
                              " make N times as many passes together.", choices=("job", "worker"))
@@ -279,12 +284,18 @@ class TrainerConfig(RankConfig):
             *conflicts.of_devices(self.device, self.train_distribute, self.profile_steps),
             *conflicts.of_counts(
                 self.epochs_of, self.train_epochs, self.sync_replicas, self.sync_tokens,
-                self.steps_per_loop, self.num_evaluators)])
+                self.steps_per_loop, self.num_evaluators),
+            *conflicts.of_length(self.train_until, self.train_epochs, self.early_stopping_metric)])
 
     @property
     def is_collective(self) -> bool:
         """Whether the training strategy is made of collectives, even in one process."""
         return self.train_distribute == "multi_worker_mirrored"
+
+    @property
+    def is_until_no_improvement(self) -> bool:
+        """Whether training goes on until evaluations get no better, and the best is the model."""
+        return self.train_until == length.NO_IMPROVEMENT
 
     @property
     def checkpoints(self) -> CheckpointClock:

@@ -168,6 +168,9 @@ class EndOfTraining(tf.estimator.SessionRunHook):
     def _late_reason(self) -> str:
         """Returns why training ended after its last step, and in a chief requests the same end."""
         if self._last_run and self._last_run.stop_requested:
+            request = self._stop.request
+            if request and request.status == "done":
+                return request.reason  # EndAfterEvaluation has stopped the session.
             # A hook that comes after this one has requested the stop.
             if self._state_writer:
                 self._stop.request_end("done", BY_HOOK, self._task.name)
@@ -278,6 +281,20 @@ class EndOfTraining(tf.estimator.SessionRunHook):
             session.run(self._wake)
             self._watchdog.tick()
             time.sleep(_POLL_SECS)
+
+
+class EndAfterEvaluation(tf.estimator.CheckpointSaverListener):
+    """Ends training at the checkpoint whose evaluation requests the end, not a run of steps later.
+
+    It comes after the listener of the Estimator that evaluates in the same process.
+    """
+
+    def __init__(self, stop: Stop):
+        self._stop = stop
+
+    def after_save(self, session: tf.compat.v1.Session, global_step_value: int) -> bool:
+        request = self._stop.request
+        return bool(request and request.status == "done")
 
 
 _STUCK_RUNS = 200

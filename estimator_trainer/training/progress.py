@@ -29,14 +29,16 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     A terminal shows one line a second at most; the history, and a log that is a file, hold each.
     """
 
-    def __init__(self, every_steps: int, max_steps: int | None, num_synchronous: int,
-                 train_examples: int, loop_size: LoopSize):
-        """Makes the hook, whose lines come every `every_steps` steps of this process.
+    def __init__(self, config: TrainerConfig, num_synchronous: int, train_examples: int,
+                 loop_size: LoopSize):
+        """Makes the hook, whose lines come every `log_every_steps` steps of this process.
 
         `num_synchronous` processes make one global step; `train_examples` is 0 if unknown.
         """
         self.step, self.loop_size = 0, loop_size
-        self._every_steps, self._max_steps = every_steps, max_steps
+        self._every_steps, self._max_steps = config.log_every_steps, config.max_steps
+        # Training may end before `max_steps`.
+        self._metric = config.best_metric if config.is_until_no_improvement else ""
         self._num_synchronous, self._train_examples = num_synchronous, train_examples
         self._is_terminal = sys.stderr.isatty()
         self._first_loss: float | None = None
@@ -52,6 +54,8 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         self.step = int(session.run(self._global_step))
         goal = f"to {self._max_steps}" if self._max_steps else "to the end of the input"
+        if self._metric:
+            goal = f"until evaluations find no better {self._metric}, at most to {self._max_steps}"
         logging.info("training from step %d %s", self.step, goal)
         task_events.emit("trains", step=self.step)
         self._own_steps = self._line_own_steps = 0
@@ -163,7 +167,8 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         if not self._max_steps or steps_per_sec <= 0:
             return ""
         secs = int(max(self._max_steps - self.step, 0) / steps_per_sec)
-        return f"  ETA {secs // 3600}:{secs // 60 % 60:02}:{secs % 60:02}"
+        most = "at most " if self._metric else ""
+        return f"  ETA {most}{secs // 3600}:{secs // 60 % 60:02}:{secs % 60:02}"
 
 
 class SavingListener(tf.estimator.CheckpointSaverListener):

@@ -28,8 +28,9 @@ def test_training_progress_gives_launch_the_tasks_own_share(monkeypatch, caplog)
         step = tf.compat.v1.train.create_global_step()
         graph_state.LOSSES.add(tf.constant(1.0))
         graph_state.EXAMPLES.add(tf.constant(16, tf.int64))
+        config = TrainerConfig(log_every_steps=2, train_steps=0)
         # The batches of four trainers make one global step.
-        hook = progress.TrainingProgress(2, None, 4, 0, LoopSize(TrainerConfig(), is_exact=True))
+        hook = progress.TrainingProgress(config, 4, 0, LoopSize(config, is_exact=True))
         train_op = tf.compat.v1.assign_add(step, 1)
         with tf.compat.v1.train.SingularMonitoredSession([hook]) as session:
             for _ in range(2):

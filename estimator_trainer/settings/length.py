@@ -1,0 +1,83 @@
+"""The length of a training by its data: how often it is evaluated, and when it ends.
+
+Training under this rule (`train_until=no_improvement`) goes on until evaluations get no better, and
+within bounds that the number of rows decides. All its numbers are here. Standard library only.
+"""
+
+import dataclasses
+import math
+
+NO_IMPROVEMENT = "no_improvement"
+RULES = ("train_steps", NO_IMPROVEMENT)
+# The reason of a training that ended at its bound; as `no_improvement` is that of the others.
+MOST_STEPS = "most_steps"
+
+# An evaluation takes 0.05 s beside its examples, since a checkpoint is written, copied and read: as
+# long as 100 steps on a small table, of which all training takes seconds. Small data are evaluated
+# once in several passes.
+_LEAST_STEPS_BETWEEN = 20
+# Large data are evaluated several times a pass, since one pass may be enough.
+_MOST_STEPS_BETWEEN, _MOST_A_PASS = 2000, 4
+# An evaluated example takes up to two times as long as a trained one, because of the metrics: at
+# most a third of the time goes to evaluations.
+_TRAINED_BY_EVALUATED = 4
+# The noise of an evaluation on some hundred rows hides an improvement for a few evaluations, and an
+# optimizer needs some hundred steps to leave a plateau.
+_PATIENCE, _LEAST_PATIENCE_STEPS = 8, 400
+# 50 passes over 50,000 rows. Passes fall with the square root of the rows: fewer rows need more
+# steps on each, and many rows more time. 400 rows get 400 passes, 10 million 3.5.
+_PASSES, _PASSES_OF_ROWS, _MOST_PASSES = 50, 50_000, 400
+_MOST_STEPS = 200_000
+# Where the number of rows is unknown, as in many large files.
+_STEPS_BETWEEN_UNKNOWN, _MOST_STEPS_UNKNOWN = 500, 100_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Length:
+    """The bounds of a training until there is no improvement, in global steps.
+
+    Attributes:
+      every_steps: Steps between two evaluations, or a part of them.
+      most_steps: The global step at which training ends in any case.
+      batch_size: Examples of a step; 0 if unknown.
+      pass_steps: Steps of one pass over the training data; 0 if unknown.
+    """
+
+    every_steps: int
+    most_steps: int
+    batch_size: int = 0
+    pass_steps: float = 0.0
+
+    def steps_between(self, evaluated: int) -> int:
+        """Returns the steps between evaluations of so many examples; 0: not yet known."""
+        least = _TRAINED_BY_EVALUATED * evaluated / (self.batch_size or 1)
+        return self.every_steps * max(1, math.ceil(least / self.every_steps))
+
+
+def patience_steps(steps_between: int) -> int:
+    """Returns the steps without a better evaluation after which training ends."""
+    return max(_PATIENCE * steps_between, _LEAST_PATIENCE_STEPS)
+
+
+def by_rows(rows: int, batch_size: int) -> Length:
+    """Returns the length of a training on a number of rows; 0: the number is unknown."""
+    if not rows or not batch_size:
+        return Length(_STEPS_BETWEEN_UNKNOWN, _MOST_STEPS_UNKNOWN, batch_size)
+    pass_steps = rows / batch_size
+    if pass_steps < _LEAST_STEPS_BETWEEN:
+        every = math.ceil(pass_steps * math.ceil(_LEAST_STEPS_BETWEEN / pass_steps))
+    else:
+        every = math.ceil(pass_steps / min(
+            math.ceil(pass_steps / _MOST_STEPS_BETWEEN), _MOST_A_PASS))
+    passes = min(_PASSES * math.sqrt(_PASSES_OF_ROWS / rows), _MOST_PASSES)
+    most = min(max(passes * pass_steps, patience_steps(every)), _MOST_STEPS)
+    return Length(every, every * math.ceil(most / every), batch_size, pass_steps)
+
+
+def described(metric: str, mode: str) -> str:
+    """Returns the rule in words."""
+    return (f"until {_PATIENCE} evaluations in a row, over {_LEAST_PATIENCE_STEPS} steps or more,"
+            f" find no better {metric} ({'lower' if mode == 'min' else 'higher'} is better); the"
+            " best checkpoint is the model. Evaluated about once a pass over the training data;"
+            f" at most {_PASSES} passes over {_PASSES_OF_ROWS:,} rows, fewer over more, up to"
+            f" {_MOST_PASSES} over fewer")

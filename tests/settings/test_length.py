@@ -1,0 +1,41 @@
+"""The length of a training by its rows: bounds that grow with them, and never run for hours."""
+
+from __future__ import annotations
+
+import pytest
+
+from estimator_trainer.settings import length
+
+_ROWS = (1, 50, 400, 442, 1600, 5000, 40_000, 200_000, 1_000_000, 10_000_000)
+
+
+@pytest.mark.parametrize("batch_size", [1, 32, 64, 512])
+def test_more_rows_take_more_steps_and_fewer_passes(batch_size):
+    found = [length.by_rows(rows, batch_size) for rows in _ROWS]
+    steps = [each.most_steps for each in found]
+    # One interval between evaluations more or less.
+    assert all(more >= fewer - each.every_steps
+               for fewer, more, each in zip(steps, steps[1:], found[1:]))
+    assert all(each.most_steps % each.every_steps == 0 for each in found)
+    assert all(each.most_steps <= 200_000 + each.every_steps for each in found)
+    assert all(each.every_steps >= 20 for each in found)
+
+
+def test_small_data_get_hundreds_of_passes_and_large_data_a_few():
+    passes = {rows: each.most_steps / each.pass_steps for rows in _ROWS
+              for each in [length.by_rows(rows, 64)]}
+    assert passes[400] == pytest.approx(400) and passes[40_000] == pytest.approx(56, rel=0.1)
+    assert passes[10_000_000] < 2
+
+
+def test_a_large_evaluation_is_made_less_often():
+    found = length.by_rows(32_000, 64)
+    assert found.steps_between(0) == found.steps_between(8000) == 500
+    assert found.steps_between(80_000) == 5000 and found.steps_between(80_001) == 5500
+    unknown = length.by_rows(0, 64)
+    assert unknown.steps_between(200_000) % unknown.every_steps == 0
+    assert length.by_rows(0, 0).every_steps == 500
+
+
+def test_patience_is_in_evaluations_and_in_steps():
+    assert length.patience_steps(20) == 400 and length.patience_steps(500) == 4000
