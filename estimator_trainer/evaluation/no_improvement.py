@@ -45,7 +45,7 @@ def _has_own_clock(config: TrainerConfig) -> bool:
 def bounded(config: TrainerConfig, length: length_lib.Length) -> TrainerConfig:
     """Returns the settings with the bound of training, and with the steps between evaluations.
 
-    What the user has set of these stays.
+    Settings of the user stay.
     """
     most = config.train_steps or length.most_steps
     if _has_own_clock(config):

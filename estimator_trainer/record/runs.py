@@ -161,10 +161,11 @@ def earlier(plan: Plan, plugins: LoadedPlugins, is_finished: bool) -> EarlierRun
         note = (f"Training went on from step {step}, but not with what wrote its checkpoint:"
                 f" {'; '.join(edited)}.") if edited else ""
         return EarlierRun(False, edited, note, bool(edited))
-    done = (f"reached step {step} of train_steps {plan.config.max_steps}" if plan.config.max_steps
-            else f"ended, with the checkpoint of step {step} as the best,")
-    note = (f"Nothing was trained: an earlier run had {done} in {folder}, and the metrics are of"
-            " its checkpoint.")
+    note = (f"Nothing was trained: an earlier run had reached step {step} of train_steps"
+            f" {plan.config.max_steps} in {folder}, and the metrics are of its checkpoint.")
+    if plan.config.is_until_no_improvement:
+        note = (f"Nothing was trained: an earlier run had ended in {folder}, and the metrics are of"
+                f" its best checkpoint, of step {step}.")
     changes = [*edited, *map(str, plan.changes)]
     if changes:
         note += (f" Since then {'; '.join(changes)}. To train with this: another model_dir, a"

@@ -15,7 +15,8 @@ from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import experiment as experiment_lib, final_evaluation, outcome
 from estimator_trainer.roles.task_run import ChiefRun
-from estimator_trainer.settings.length import MOST_STEPS
+from estimator_trainer.settings.length import Length, MOST_STEPS
+from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 def train(run: ChiefRun) -> Result:
@@ -27,9 +28,7 @@ def train(run: ChiefRun) -> Result:
     plugins = loaded_plugins.load(plan)
     length = no_improvement.length_of(plugins) if config.is_until_no_improvement else None
     if length:
-        # The record keeps the rule, not its bounds.
-        config = no_improvement.bounded(config, length)
-        run = dataclasses.replace(run, plan=dataclasses.replace(plan, config=config))
+        run, config = _bounded(run, length)
         is_trained = is_trained or checkpoints.latest_step(config.model_dir) >= config.train_steps
     evaluations = experiment_lib.evaluation_log(run)
     single = builder.for_one_process(config, plugins)
@@ -39,23 +38,17 @@ def train(run: ChiefRun) -> Result:
     runs.begin(plan, plugins, earlier)
     run.log_start(plugins)
     job_history.announce_page(plan)
-    hooks, note = experiment_lib.hooks_of(run, plugins), ""
+    hooks = experiment_lib.hooks_of(run, plugins)
     experiment = experiment_lib.build(run.plan, plugins, strategies, evaluations, hooks,
                                       stop.request_end)
     with (kept.used_by(experiment.estimator, single) if kept else contextlib.nullcontext()):
-        if is_trained:
-            step, reason = _resume_finished(run, evaluations)
-        else:
-            experiment_lib.train(run, experiment, hooks, no_improvement.least_steps(
-                config, length, evaluations) if length else lambda: 0)
-            step, reason = hooks.end.step, outcome.wait_for_reason(hooks.end, stop)
-            checkpoint_choice.remove_unfinished(config.model_dir)
+        step, reason = (_resume_finished(run, evaluations) if is_trained else
+                        _trained(run, experiment, hooks, evaluations, length))
         run.watchdog.leave_steps()
         stop.check()
-        best = _best_as_model(run, evaluations, step, reason) if length else None
-        if length and best:
-            step, reason = best.step, best.ended
-            note = no_improvement.described(config.model_dir, best, length)
+        note = ""
+        if length:
+            step, reason, note = _best_as_model(run, evaluations, length, step, reason)
         run.state.announce("done", step, reason)
         if plan.is_evaluated and evaluator_heartbeat.wait(config.model_dir, task, step, stop):
             ended = outcome.report_of_evaluator(plan, step, reason, earlier)
@@ -70,6 +63,17 @@ def train(run: ChiefRun) -> Result:
             hooks.progress.warn_if_diverged(evaluations.metrics.get("loss"))
             final.judge(run, plugins)
         return outcome.report(plan, evaluations, step, reason, earlier, note)
+
+
+def _trained(run: ChiefRun, experiment: experiment_lib.Experiment,
+             hooks: experiment_lib.TrainingHooks, evaluations: EvaluationLog,
+             length: Length | None) -> tuple[int, str]:
+    """Trains; returns the last step, and why training ended."""
+    least_steps = no_improvement.least_steps(run.config, length, evaluations) if length else int
+    experiment_lib.train(run, experiment, hooks, least_steps)
+    reason = outcome.wait_for_reason(hooks.end, run.stop)
+    checkpoint_choice.remove_unfinished(run.config.model_dir)
+    return hooks.end.step, reason
 
 
 def _begin(run: ChiefRun) -> bool:
@@ -114,12 +118,22 @@ def _resume_finished(run: ChiefRun, evaluations: EvaluationLog) -> tuple[int, st
     return step, reason
 
 
-def _best_as_model(run: ChiefRun, evaluations: EvaluationLog, step: int,
-                   reason: str) -> checkpoints.Best | None:
-    """Makes the best checkpoint the one with which training ended; None: no evaluation has any."""
+def _bounded(run: ChiefRun, length: Length) -> tuple[ChiefRun, TrainerConfig]:
+    """Returns the run, and its settings, with the bounds by rows; the record keeps the rule."""
+    config = no_improvement.bounded(run.config, length)
+    return dataclasses.replace(run, plan=dataclasses.replace(run.plan, config=config)), config
+
+
+def _best_as_model(run: ChiefRun, evaluations: EvaluationLog, length: Length, step: int,
+                   reason: str) -> tuple[int, str, str]:
+    """Makes the best checkpoint the model; returns its step, the reason of the end, and a note.
+
+    Where no evaluation has found any, step and reason stay, without a note.
+    """
     model_dir = run.config.model_dir
     best = best_model.make_latest(
         model_dir, MOST_STEPS if reason == "train_steps" else reason, step)
-    if best:
-        no_improvement.restore(model_dir, evaluations, best)
-    return best
+    if best is None:
+        return step, reason, ""
+    no_improvement.restore(model_dir, evaluations, best)
+    return best.step, best.ended, no_improvement.described(model_dir, best, length)

@@ -286,7 +286,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
 class EndAfterEvaluation(tf.estimator.CheckpointSaverListener):
     """Ends training at the checkpoint whose evaluation requests the end, not a run of steps later.
 
-    It comes after the listener of the Estimator that evaluates in the same process.
+    This listener comes after that of the Estimator, which evaluates in the same process.
     """
 
     def __init__(self, stop: Stop):

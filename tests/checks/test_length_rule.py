@@ -26,7 +26,7 @@ def _plan(tmp_path, declared='TRAINS_UNTIL = "no_improvement"', tf_config="", us
 @pytest.mark.parametrize("settings", [
     {}, {"train_distribute": "mirrored"}, {"train_distribute": "one_device"},
     {"eval_every_steps": 50}, {"save_checkpoints_secs": 60}, {"exporters": ("best",)}])
-def test_an_input_fn_may_declare_that_training_goes_on_until_no_improvement(tmp_path, settings):
+def test_an_input_fn_may_declare_the_rule(tmp_path, settings):
     plan = _plan(tmp_path, **settings)
     assert not plan.problems and plan.config.is_until_no_improvement
     assert plan.config.max_steps is None
