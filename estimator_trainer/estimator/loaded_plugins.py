@@ -60,6 +60,8 @@ class LoadedPlugins:
       sources: The sha256 of the plug-ins' sources, by kind and path.
       edited: The paths of those sources that are not what wrote the checkpoints, by kind.
       features: Spec of the features to predict, or of each by name; None unless to predict.
+      starts_over: Whether the input_fn declares that its Python functions yield the same data
+        in every evaluation.
       class_names: Names of the classes in their order, if the data or the params have them.
     """
 
@@ -75,6 +77,7 @@ class LoadedPlugins:
     sources: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
     edited: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     features: Any = None
+    starts_over: bool = False
     class_names: tuple[str, ...] = ()
 
 
@@ -162,6 +165,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
         model_fn, input_fn, params, None, getattr(model_module, "session_config", None),
         0 if is_without_input else known.get("train_examples", 0),
         model.estimator, data=known, sources=sources,
+        starts_over=bool(getattr(module, "STARTS_OVER", False)),
         class_names=class_names({**known, **params})), module
 
 

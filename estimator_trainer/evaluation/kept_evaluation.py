@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from typing import Any, Iterator, Sequence
+from typing import Any, Collection, Iterator, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -33,18 +33,20 @@ def build(estimator: tf.estimator.Estimator, plugins: LoadedPlugins,
           evaluations: EvaluationLog) -> KeptEvaluation | None:
     """Returns the evaluation of a task, whose examples `evaluations` counts; None for a script."""
     return None if plugins.script else KeptEvaluation(
-        estimator, plugins.input_fn, [evaluations.progress])
+        estimator, plugins.input_fn, [evaluations.progress], plugins.starts_over)
 
 
 class KeptEvaluation:
     """Evaluates the checkpoints of one Estimator on one input."""
 
     def __init__(self, estimator: tf.estimator.Estimator, input_fn: InputFn,
-                 hooks: Sequence[tf.estimator.SessionRunHook]):
+                 hooks: Sequence[tf.estimator.SessionRunHook], starts_over: bool = False):
         """Builds nothing yet.
 
         The `hooks` begin once, and get after each batch what they fetch before the first.
+        `starts_over` is whether the Python functions of the input_fn yield the same again.
         """
+        self._starts_over = starts_over
         self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
         self._built: EvaluationGraph | None = None
         self._session: tf.compat.v1.Session | None = None
@@ -142,7 +144,8 @@ class KeptEvaluation:
 
     def _graph(self) -> EvaluationGraph:
         if self._built is None:
-            self._built = build_graph(self._estimator, self._input_fn, self._hooks)
+            self._built = build_graph(self._estimator, self._input_fn, self._hooks,
+                                      self._starts_over)
         return self._built
 
     def _forget(self) -> None:
@@ -183,10 +186,11 @@ class EvaluationGraph:
 
 
 def build_graph(estimator: tf.estimator.Estimator, input_fn: InputFn,
-                hooks: Sequence[tf.estimator.SessionRunHook]) -> EvaluationGraph:
+                hooks: Sequence[tf.estimator.SessionRunHook],
+                starts_over: bool = False) -> EvaluationGraph:
     """Builds the graph without a strategy (estimator.py, `Estimator._evaluate_build_graph`).
 
-    The hooks begin in the graph if it may be used more than once.
+    The hooks begin in the graph if it may be used more than once. `starts_over`: as above.
     """
     mode, config = tf.estimator.ModeKeys.EVAL, estimator.config
     with tf.Graph().as_default() as graph:
@@ -196,6 +200,8 @@ def build_graph(estimator: tf.estimator.Estimator, input_fn: InputFn,
         with tf.device("/cpu:0"):
             made = input_fn(mode=mode, params=estimator.params, config=config)
         is_dataset = isinstance(made, tf.data.Dataset)
+        functions = graph.as_graph_def().library.function if starts_over else ()
+        trusted = {function.signature.name for function in functions}
         unsupported = ("its input_fn draws random numbers of Python, others in each evaluation"
                        if drawn.has_changed() else "")
         start, batch = tf.no_op(), made
@@ -209,7 +215,7 @@ def build_graph(estimator: tf.estimator.Estimator, input_fn: InputFn,
         update = tf.group(*(metrics[name][1] for name in names))
         values = {**{name: metrics[name][0] for name in names}, "global_step": step}
         scaffold = _with_local_init(spec.scaffold)
-        unsupported = unsupported or (_unsupported(spec, config) if is_dataset else
+        unsupported = unsupported or (_unsupported(spec, config, trusted) if is_dataset else
                                       "its input_fn returns tensors, which nothing starts over")
         if not unsupported:
             for hook in hooks:
@@ -227,7 +233,9 @@ def _with_local_init(scaffold: tf.compat.v1.train.Scaffold) -> tf.compat.v1.trai
                    copy_from_scaffold=scaffold)
 
 
-def _unsupported(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfig) -> str:
+def _unsupported(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfig,
+                 trusted: Collection[str]) -> str:
+    """Returns why a graph must not be used again; `trusted` functions in it start over."""
     graph = tf.compat.v1.get_default_graph()
     if config.eval_distribute is not None:
         return "a strategy evaluates"
@@ -242,6 +250,9 @@ def _unsupported(spec: tf.estimator.EstimatorSpec, config: tf.estimator.RunConfi
     if kept:
         return f"it keeps more than variables and tables ({', '.join(sorted(kept))})"
     definition = graph.as_graph_def()
+    others = [each for each in definition.library.function if each.signature.name not in trusted]
+    del definition.library.function[:]
+    definition.library.function.extend(others)
     # An evaluation does not run initializers.
     initial = {op.name for variable in (*tf.compat.v1.global_variables(),
                                         *tf.compat.v1.local_variables())

@@ -34,7 +34,7 @@ def evaluate(plan: Plan) -> list[dict[str, Any]]:
     eval_steps = plan.recorded.record.settings.get("eval_steps", 0) if plan.recorded else 0
     is_same = not plan.changes and plan.config.eval_steps == eval_steps
 
-    with KeptEvaluation(single, plugins.input_fn, [hook]).used_by(single):
+    with KeptEvaluation(single, plugins.input_fn, [hook], plugins.starts_over).used_by(single):
         for path in paths:
             fits = CheckpointFit(plan.config, path)
             is_due = is_same and exporters.saved_step(path) not in known

@@ -152,3 +152,40 @@ def test_build_graph_again_for_tensors_in_place_of_a_dataset(job, caplog):
         assert [single.evaluate(queued, checkpoint_path=paths[0]) for _ in range(2)] == (
             [expected, expected])
     assert "its input_fn returns tensors" in caplog.text
+
+
+_GENERATOR = """
+    import tensorflow as tf
+    {declared}
+    def rows():
+        yield from ({{"x": float(i)}} for i in range(6))
+    def input_fn(mode):
+        data = tf.data.Dataset.from_generator(
+            rows, output_signature={{"x": tf.TensorSpec([], tf.float32)}})
+        data = data.map(lambda row: (row, 2 * row["x"])).batch(4)
+        return data.repeat() if mode == "train" else data
+    def model_fn(features, labels, mode):
+        w = tf.compat.v1.get_variable("w", [])
+        y = features["x"] * w
+        if mode == "infer":
+            return tf.estimator.EstimatorSpec(mode, predictions={{"y": y}})
+        loss = tf.reduce_mean(tf.square(y - labels))
+        optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.01)
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=optimizer.minimize(
+            loss, tf.compat.v1.train.get_global_step()))
+"""
+
+
+def test_an_input_fn_may_declare_that_its_python_functions_start_over(tmp_path):
+    losses = []
+    for name, declared in (("kept", "STARTS_OVER = True"), ("again", "")):
+        path = tmp_path / f"{name}.py"
+        path.write_text(textwrap.dedent(_GENERATOR).format(declared=declared))
+        ran = jobs.trainer(f"--model_fn={path}", f"--input_fn={path}", "--train_steps=30",
+                           "--eval_every_steps=10", "--seed=3", f"--model_dir={tmp_path / name}")
+        assert ran.returncode == 0, ran.stderr
+        assert ("each evaluation builds its graph again" in ran.stderr) == (name == "again")
+        assert ran.stderr.count("(6 examples in") == 3
+        losses.append([event for event in comparison.events(tmp_path / name / "eval")
+                       if event[1] == "loss"])
+    assert losses[0] == losses[1] and len(losses[0]) == 3
