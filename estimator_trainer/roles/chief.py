@@ -8,6 +8,7 @@ from absl import logging
 from estimator_trainer.coordination import (best_model, checkpoint_choice, checkpoints,
                                             evaluator_heartbeat, stop as stop_lib)
 from estimator_trainer.estimator import builder, loaded_plugins, strategy
+from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import exporters, kept_evaluation, no_improvement
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import runs
@@ -26,10 +27,9 @@ def train(run: ChiefRun) -> Result:
     strategies = strategy.for_one_process(config) if is_trained else strategy.of_plan(plan)
     stop_lib.reclaim_sigterm()
     plugins = loaded_plugins.load(plan)
-    length = no_improvement.length_of(plugins) if config.is_until_no_improvement else None
-    if length:
-        run, config = _bounded(run, length)
-        is_trained = is_trained or checkpoints.latest_step(config.model_dir) >= config.train_steps
+    run, config, length = _bounded(run, plugins)
+    is_trained = is_trained or bool(length) and (
+        checkpoints.latest_step(config.model_dir) >= config.train_steps)
     evaluations = experiment_lib.evaluation_log(run)
     single = builder.for_one_process(config, plugins)
     kept = kept_evaluation.build(single, plugins, evaluations) if plan.is_evaluated else None
@@ -46,9 +46,7 @@ def train(run: ChiefRun) -> Result:
                         _trained(run, experiment, hooks, evaluations, length))
         run.watchdog.leave_steps()
         stop.check()
-        note = ""
-        if length:
-            step, reason, note = _best_as_model(run, evaluations, length, step, reason)
+        step, reason, note = _best_as_model(run, evaluations, length, step, reason)
         run.state.announce("done", step, reason)
         if plan.is_evaluated and evaluator_heartbeat.wait(config.model_dir, task, step, stop):
             ended = outcome.report_of_evaluator(plan, step, reason, earlier)
@@ -118,22 +116,30 @@ def _resume_finished(run: ChiefRun, evaluations: EvaluationLog) -> tuple[int, st
     return step, reason
 
 
-def _bounded(run: ChiefRun, length: Length) -> tuple[ChiefRun, TrainerConfig]:
-    """Returns the run, and its settings, with the bounds by rows; the record keeps the rule."""
+def _bounded(run: ChiefRun, plugins: LoadedPlugins
+             ) -> tuple[ChiefRun, TrainerConfig, Length | None]:
+    """Returns the run and its settings with the bounds by rows, and the length; None: no such rule.
+
+    The record keeps the rule, of the plan before.
+    """
+    if not run.config.is_until_no_improvement:
+        return run, run.config, None
+    length = no_improvement.length_of(plugins)
     config = no_improvement.bounded(run.config, length)
-    return dataclasses.replace(run, plan=dataclasses.replace(run.plan, config=config)), config
+    plan = dataclasses.replace(run.plan, config=config)
+    return dataclasses.replace(run, plan=plan), config, length
 
 
-def _best_as_model(run: ChiefRun, evaluations: EvaluationLog, length: Length, step: int,
+def _best_as_model(run: ChiefRun, evaluations: EvaluationLog, length: Length | None, step: int,
                    reason: str) -> tuple[int, str, str]:
     """Makes the best checkpoint the model; returns its step, the reason of the end, and a note.
 
-    Where no evaluation has found any, step and reason stay, without a note.
+    Under another rule, and where no evaluation has found any, step and reason stay without a note.
     """
     model_dir = run.config.model_dir
     best = best_model.make_latest(
-        model_dir, MOST_STEPS if reason == "train_steps" else reason, step)
-    if best is None:
+        model_dir, MOST_STEPS if reason == "train_steps" else reason, step) if length else None
+    if length is None or best is None:
         return step, reason, ""
     no_improvement.restore(model_dir, evaluations, best)
     return best.step, best.ended, no_improvement.described(model_dir, best, length)
