@@ -20,6 +20,7 @@ from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import passthrough
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.evaluation import hints
 from estimator_trainer.evaluation.evaluated_examples import (Classification, ClassificationContent,
                                                              Regression, RegressionContent)
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
@@ -57,6 +58,8 @@ def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: E
             content = _judged(answers, plugins.class_names, stop, counted.on_batch)
         content |= {"step": evaluations.step, "evaluated": counted.examples}
         shared_files.write_text(posixpath.join(single.model_dir, NAME), json.dumps(content))
+        for hint in hints.of_evaluation(content):
+            logging.warning("%s.", hint)
         return content
     except Exception as error:  # pylint: disable=broad-except
         logging.info("the report shows no examples of the evaluation: %s",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from absl import logging
 import tensorflow as tf
 
-from input_fns.reading import column_kinds, label_classes, label_scale, table_params
+from input_fns.reading import column_kinds, label_classes, label_scale, table_hints, table_params
 from input_fns.reading.column import Column, column_of
+from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.field import Value
 from input_fns.reading.files import matched
 from input_fns.reading.table import check_features, chosen, unknown, wants_kinds
@@ -18,6 +19,8 @@ from input_fns.reading.table_scan import Scan, scan
 
 # A remote file system takes a while to return the size of a file.
 _FILES_TO_STAT = 64
+# More rows to evaluate are not compared with those to train on.
+_MOST_COMPARED_BYTES = 20 * 1024**2
 # The facts that are learned depend on these params.
 _USED = ("columns", "column_types", "drop", "label", "label_vocabulary", "num_classes",
          "numeric_scale", "delimiter", "na_value", "empty_numbers", "eval_files", "eval_every",
@@ -135,6 +138,7 @@ def _learned_once(inputs: _Inputs) -> dict[str, Any]:
     scale = label_scale.learned(label) if params.get("label_scale") == {} else {}
     if decisions:
         _log_decisions(inputs.files[0], found, decisions, of_label.text)
+        _log_hints(found, columns, decisions, params, of_label.facts["num_classes"] > 0)
     else:
         _log(inputs.files[0], found, fills, empty, of_label.text)
     scales = {name: [column.mean, column.deviation] for name, column in columns.items()
@@ -184,6 +188,36 @@ def _log_decisions(path: str, found: Scan, decisions: Mapping[str, column_kinds.
     logging.info("columns of %s; label: %s%s", path, label, extent)
     for line in column_kinds.log_rows(decisions):
         logging.info("%s", line)
+
+
+def _log_hints(found: Scan, columns: Mapping[str, Column],
+               decisions: Mapping[str, column_kinds.Decision], params: Mapping[str, Any],
+               is_class: bool) -> None:
+    label = params["label"]
+    training, evaluated = [
+        {name: [text for text, is_in in zip(texts[name], rows) if is_in]
+         for name in (*columns, label) if name in texts}
+        for texts, rows in ((found.columns, found.is_training), _evaluated(found, params))]
+    categories = {name: each.entry["values"] for name, each in decisions.items()
+                  if each.entry and each.kind == "category"}
+    for hint in (*table_hints.of_label(found, columns, label, is_class),
+                 *table_hints.of_parts(training, evaluated, categories)):
+        logging.warning("%s.", hint)
+
+
+def _evaluated(found: Scan, params: Mapping[str, Any]
+               ) -> tuple[Mapping[str, Sequence[str]], Sequence[bool]]:
+    """Returns the texts of a table that has the rows to evaluate, and which rows those are."""
+    if not params["eval_files"]:
+        return found.columns, [not is_training for is_training in found.is_training]
+    try:
+        files = matched("eval_files", params["eval_files"])
+        if sum(tf.io.gfile.stat(path).length for path in files) > _MOST_COMPARED_BYTES:
+            return {}, []
+        other = scan(files, params)
+    except (DataFileError, DataParamError):
+        return {}, []  # Reading the files raises the error.
+    return other.columns, [True] * len(other.places)
 
 
 def _log(path: str, found: Scan, fills: Mapping[str, Value], empty: Mapping[str, Any],
