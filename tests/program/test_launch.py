@@ -210,6 +210,7 @@ def test_tasks_share_an_import_where_a_fork_equals_a_new_process(job, task, gpus
 
 
 @pytest.mark.cluster
+@pytest.mark.soak  # A failing task is that of test_a_failing_model_ends_the_job_and_is_named too.
 def test_an_evaluator_that_fails_fails_alone_and_the_chief_evaluates(tmp_path):
     plugin = tmp_path / "dies.py"
     plugin.write_text("import json, os\n"

@@ -76,6 +76,7 @@ def _assert_same(before, after):
         np.testing.assert_array_equal(old, new)
 
 
+@pytest.mark.soak  # tests/estimator/test_table_parts.py divides tables too.
 def test_another_number_of_ps_goes_on_with_the_same_tables(tmp_path):
     before = _train(tmp_path, 2, 60)
     _assert_same(before, _train(tmp_path, 3, 70, "--param=learning_rate=0.0"))
