@@ -16,7 +16,8 @@ from estimator_trainer.coordination import checkpoints, shared_files
 
 def ended(model_dir: str) -> checkpoints.Best | None:
     """Returns the best checkpoint if training has ended with it; None if training may go on."""
-    best = checkpoints.read_best(model_dir)
+    # The next evaluation warns of a damaged file, and replaces it.
+    best = checkpoints.read_best(model_dir, lambda sentence: None)
     return best if best and best.ended else None
 
 

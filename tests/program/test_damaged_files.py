@@ -259,8 +259,8 @@ def test_damaged_lines_are_counted_and_the_others_are_kept(tmp_path):
 
 def test_an_unknown_best_value_gives_way_to_the_next(tmp_path, caplog):
     model_dir = _write_all(tmp_path / "m", ("best.json", {"metric": "loss", "value": "1.0"}))
-    exporter = exporters.BestExporter(TrainerConfig(model_dir=model_dir), None)
-    assert exporter._is_best(9.0, checkpoints.read_best(model_dir))
+    best, config = checkpoints.read_best(model_dir), TrainerConfig(model_dir=model_dir)
+    assert exporters.is_best({"loss": 9.0}, best, config)
     assert "The best value so far is not known" in caplog.text and "best_checkpoint" in caplog.text
     # An infinite value may be the best, and none is better than NaN.
     run_files.write(tmp_path / "m", "best.json", {**_CONTENTS["best.json"], "value": math.inf})
