@@ -14,9 +14,11 @@ the log. The classes are the folders of train_dir that hold images, sorted by na
   predict_files   for "infer" in place of eval_dir: new images; a folder, searched with its folders,
                   a file, a pattern, a .txt with one path per line, or several with commas
   class_names     JSON list of the classes in their order; []: the folders of train_dir
-  image_size      height and width of the result, in pixels
-  augment         change of the images in training: imagenet, cifar or none; see
-                  `input_fns/reading/augment.py`
+  image_size      height and width of the result, in pixels; 0: by the number of images, 64 for
+                  fewer than 2,000, then 96, 128, 160 and 224, but no larger than most images are
+  augment         change of the images in training: light, imagenet, cifar or none; see
+                  `input_fns/reading/augment.py`; empty: light for fewer than 100,000 images, none
+                  for images of less than 32 pixels, otherwise imagenet
   file_name       name of a string feature that holds CLASS/FILE of each image, the path for
                   predict_files; empty: none
 
@@ -37,7 +39,8 @@ from typing import Any, Mapping, NamedTuple, Optional
 from absl import logging
 import tensorflow as tf
 
-from input_fns.reading import augment, class_folders, image_decode, image_files, pipeline
+from input_fns.reading import (augment, class_folders, image_decode, image_facts, image_files,
+                               memory, pipeline)
 from input_fns.reading.bad_record import elements, ERRORS, one_line
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.new_images import found
@@ -49,8 +52,8 @@ DEFAULT_PARAMS = {
     "eval_every": 5,
     "predict_files": "",
     "class_names": [],
-    "image_size": 224,
-    "augment": "imagenet",
+    "image_size": 0,
+    "augment": "",
     "file_name": "",
 }
 GLOBAL_BATCH_PARAM = "batch_size"
@@ -85,28 +88,79 @@ def input_fn(
     if mode == "infer" and params["predict_files"]:
         return pipeline.with_options(
             _new_examples(params).batch(place.batch_size).prefetch(tf.data.AUTOTUNE))
-    augment.check(params["augment"], params["image_size"], least_size=1)
-    images = _images(params, class_folders.found(params), training)[place.number::place.total]
+    folders = class_folders.found(params)
+    params = _complete(params, folders)
+    images = _images(params, folders, training)[place.number::place.total]
     if not images:
         raise DataFileError(f"input pipeline {place.number + 1} of {place.total} has no image"
                             " to read; expected one for each. Start fewer workers")
-    dataset = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*images))))
-    if training:
-        logging.info("reads %d images, part %d of %d", len(images), place.number + 1,
-                     place.total)
-        if params["shuffle_buffer"] > 0:
-            # The images are sorted by class, so a smaller buffer would hold few classes.
-            dataset = dataset.shuffle(len(images), seed=place.seed)
-        dataset = dataset.repeat(params["epochs"] or None)
-    example = functools.partial(_example, params=params,
-                                seed=place.seed if training else None)
-    dataset = dataset.enumerate().map(example, num_parallel_calls=tf.data.AUTOTUNE)
-    dataset = dataset.batch(place.batch_size, drop_remainder=training)
+    stored = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*images))))
+    if not training:
+        dataset = stored.map(functools.partial(_example, params=params, seed=None),
+                             num_parallel_calls=tf.data.AUTOTUNE).batch(place.batch_size)
+    else:
+        logging.info("reads %d images, part %d of %d", len(images), place.number + 1, place.total)
+        make = _from_memory if params["augment"] == "light" else _from_files
+        dataset = make(stored, len(images), place, params)
     return pipeline.with_options(dataset.prefetch(tf.data.AUTOTUNE))
 
 
+def _from_files(images: tf.data.Dataset, count: int, place: pipeline.Pipeline,
+                params: Mapping[str, Any]) -> tf.data.Dataset:
+    """Returns batches to train on, of images that are read again in each epoch."""
+    @_plain
+    def example(number: tf.Tensor, image: Any) -> Any:
+        return _example(*image, params=params, seed=tf.stack([place.seed, number]))
+
+    return _in_training_order(images, count, place, params).enumerate().map(
+        example, num_parallel_calls=tf.data.AUTOTUNE).batch(place.batch_size, drop_remainder=True)
+
+
+def _from_memory(images: tf.data.Dataset, count: int, place: pipeline.Pipeline,
+                 params: Mapping[str, Any]) -> tf.data.Dataset:
+    """Returns batches to train on, of images that are kept in memory if they fit there."""
+    shape = (params["image_size"], params["image_size"], 3)
+
+    @_plain
+    def decoded(path: tf.Tensor, name: tf.Tensor, label: tf.Tensor) -> Any:
+        return augment.stored_image(tf.io.read_file(path), shape), name, label
+
+    @_plain
+    def changed(number: tf.Tensor, batch: Any) -> Any:
+        pixels, name, label = batch
+        images = augment.light_images(pixels, tf.stack([place.seed, number]), shape)
+        return _labelled(images, name, label, params)
+
+    def decode(files: tf.data.Dataset) -> tf.data.Dataset:
+        return files.map(decoded, num_parallel_calls=tf.data.AUTOTUNE)
+
+    pixels = decode(images).element_spec[0].shape.num_elements()
+    if count * pixels <= memory.LIMIT_BYTES:
+        dataset = _in_training_order(decode(images).cache(), count, place, params)
+    else:
+        dataset = decode(_in_training_order(images, count, place, params))
+    return dataset.batch(place.batch_size, drop_remainder=True).enumerate().map(
+        changed, num_parallel_calls=tf.data.AUTOTUNE)
+
+
+def _in_training_order(dataset: tf.data.Dataset, count: int, place: pipeline.Pipeline,
+                       params: Mapping[str, Any]) -> tf.data.Dataset:
+    if params["shuffle_buffer"] > 0:
+        # The images are sorted by class, so a smaller buffer would hold few classes.
+        dataset = dataset.shuffle(count, seed=place.seed)
+    return dataset.repeat(params["epochs"] or None)
+
+
+def _complete(params: Mapping[str, Any], folders: class_folders.Folders) -> dict[str, Any]:
+    """Returns the params with the size and the augmentation that the folder decides."""
+    paths = [image.path for image in _images(params, folders, training=True)]
+    complete = {**params, **image_facts.decided(params, paths)}
+    augment.check(complete["augment"], complete["image_size"], least_size=1)
+    return complete
+
+
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns num_classes, class_names and train_examples, from the names of the files.
+    """Returns num_classes, class_names, train_examples, and image_size and augment if unset.
 
     The first bytes of the files are looked at too, so that a file that is no image ends the job
     before it begins. To predict new images the training images need not be there.
@@ -122,8 +176,10 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     problem = image_files.no_images([image.path for each in images.values() for image in each])
     if problem:
         raise DataFileError(problem)
+    complete = _complete(params, folders)
     return {"num_classes": len(folders.classes), "class_names": folders.classes,
-            "train_examples": len(images[True])}
+            "train_examples": len(images[True]),
+            **{name: complete[name] for name in ("image_size", "augment") if not params[name]}}
 
 
 def data_problem(params: Mapping[str, Any]) -> str:
@@ -169,13 +225,17 @@ def _all_images(params: Mapping[str, Any]) -> list[Any]:
 
 def _new_examples(params: Mapping[str, Any]) -> tf.data.Dataset:
     """Returns the images to predict, with their class names if any is known."""
+    if params["train_dir"] and tf.io.gfile.isdir(params["train_dir"]) and not (
+            params["image_size"] and params["augment"]):
+        params = _complete(params, class_folders.found(params))
+    params = {**params, "augment": params["augment"] or "light"}
     augment.check(params["augment"], params["image_size"], least_size=1)
     images = found(params["predict_files"], _known_classes(params))
     has_labels = any(image.label for image in images)
 
     @_plain
     def example(path: tf.Tensor, label: tf.Tensor) -> Any:
-        features, _ = _example(tf.constant(0), (path, path, tf.constant(0)), params, None)
+        features, _ = _example(path, path, tf.constant(0), params, None)
         return (features, label) if has_labels else features
 
     return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*images)))).map(
@@ -190,21 +250,20 @@ def _known_classes(params: Mapping[str, Any]) -> list[str]:
 
 
 @_plain
-def _example(
-    number: tf.Tensor,
-    image: tuple[tf.Tensor, tf.Tensor, tf.Tensor],
-    params: Mapping[str, Any],
-    seed: Optional[int],
-) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
-    """Reads image `number`, an int64 scalar; with a seed, for training."""
-    path, name, label = image
+def _example(path: tf.Tensor, name: tf.Tensor, label: tf.Tensor, params: Mapping[str, Any],
+             seed: Optional[tf.Tensor]) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
+    """Reads an image; with a seed, an int64 [2], for training."""
     contents = tf.io.read_file(path)
     shape = (params["image_size"], params["image_size"], 3)
     if seed is None:
         pixels = augment.evaluation_image(contents, params["augment"], shape)
     else:
-        pixels = augment.training_image(contents, tf.stack([seed, number]), params["augment"],
-                                        shape)
+        pixels = augment.training_image(contents, seed, params["augment"], shape)
+    return _labelled(pixels, name, label, params)
+
+
+def _labelled(pixels: tf.Tensor, name: tf.Tensor, label: tf.Tensor,
+              params: Mapping[str, Any]) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
     features = {"image": pixels / 255.0}
     if params["file_name"]:
         features[params["file_name"]] = name

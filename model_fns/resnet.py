@@ -5,6 +5,14 @@
 56, 110, 8 for a test): a 3x3 stem, no pooling, three stages of n blocks with 16, 32 and 64 filters,
 and shortcuts without parameters.
 
+`variant=half`, for folders of a few hundred to some thousand images on a CPU, has half the filters
+of `imagenet`, a 3x3 convolution as its stem, and no pooling after it for images of less than 64
+pixels. Adam trains it, at a rate of 0.002 for a batch of 64, and evaluation uses moving averages
+of the weights.
+
+By default images of less than 32 pixels get `cifar`, of less than 192 `half`, and larger ones
+`imagenet`; a `depth` that is set is one of `imagenet`.
+
 Sources: He et al., "Deep Residual Learning for Image Recognition" (arXiv:1512.03385), the CIFAR
 networks from its section 4.2; v1.5, as in MLPerf and torchvision, halves the image in the 3x3
 convolution of a bottleneck instead of the 1x1 before it; Goyal et al., "Accurate, Large Minibatch
@@ -21,6 +29,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from absl import logging
 import tensorflow as tf
 
 from model_fns.training import classifier
@@ -28,20 +37,31 @@ from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     **classifier.DEFAULT_PARAMS,
-    "variant": "imagenet",  # imagenet or cifar
-    "depth": 50,  # number of layers with weights
-    "batch_norm_momentum": 0.9,  # decay of the moving mean and variance that evaluation uses
+    "variant": "",  # imagenet, half or cifar; empty: by the size of the images
+    "depth": 0,  # number of layers with weights; 0: 50 for imagenet, 18 for half, 20 for cifar
+    "batch_norm_momentum": 0.0,  # decay of the moving mean and variance that evaluation uses;
+    # 0: 0.9; 0.99 for half
     "batch_norm_epsilon": 1e-5,  # added to a variance before the square root
-    "optimizer": "momentum",
+    "optimizer": "",  # empty: momentum; adam for half
+    "learning_rate": 0.0,  # 0: 0.1; 0.008 for half
     "label_smoothing": 0.1,
     "weight_decay": 1e-4,
     "reference_batch_size": 256,
-    "warmup_steps": 500,
+    "warmup_steps": -1,  # -1: 500; 100 for half
+    "moving_average": -1.0,  # -1: none; 0.99 for half
     "decay": "cosine",
     "decay_steps": 450000,  # 90 epochs of ImageNet in batches of 256
 }
+_RECIPE = {"optimizer": "momentum", "learning_rate": 0.1, "warmup_steps": 500,
+           "moving_average": 0.0, "batch_norm_momentum": 0.9}
+# The statistics of a batch norm lag behind as much as the moving averages of the weights do.
+_RECIPE_OF_HALF = {"optimizer": "adam", "learning_rate": 0.008, "warmup_steps": 100,
+                   "moving_average": 0.99, "batch_norm_momentum": 0.99}
+_DEPTHS = {"imagenet": 50, "half": 18, "cifar": 20}
+_LEAST = {"half": 32, "imagenet": 192}  # pixels of an image
 _BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3),
            152: (3, 8, 36, 3)}
+_LEAST_TO_POOL = 32  # pixels after the stem of `half`
 _Block = Callable[[tf.Tensor, int, int, str], tf.Tensor]
 _EXPANSION = 4  # a bottleneck's last convolution has this many times the others' filters
 # Mean and deviation of ImageNet's RGB images, in the features' range of 0 to 1.
@@ -64,6 +84,10 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       ParamError: The variant does not have this depth.
     """
     image = classifier.image(features)
+    params = _chosen({**DEFAULT_PARAMS, **params}, image)
+    if mode == tf.estimator.ModeKeys.TRAIN:
+        logging.info("variant=%s depth=%d optimizer=%s learning_rate=%g", params["variant"],
+                     params["depth"], params["optimizer"], params["learning_rate"])
     network = _Network(params, mode == tf.estimator.ModeKeys.TRAIN)
     logits = network.logits(_standardised(image))
     spec = classifier.spec(logits, labels, mode, params)
@@ -74,6 +98,19 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
         top_5 = tf.compat.v1.metrics.mean(tf.cast(is_in_top, tf.float32))
         return spec._replace(eval_metric_ops={**spec.eval_metric_ops, "top_5_accuracy": top_5})
     return spec
+
+
+def _chosen(params: dict[str, Any], image: tf.Tensor) -> dict[str, Any]:
+    """Returns the params with the network and the recipe that they leave to the images' size."""
+    sides = [side for side in image.shape.as_list()[1:3] if side is not None]
+    by_size = next((name for name in ("imagenet", "half") if len(sides) < 2 or
+                    min(sides) >= _LEAST[name]), "cifar")
+    variant = params["variant"] or ("imagenet" if params["depth"] else by_size)
+    recipe = _RECIPE_OF_HALF if variant == "half" else _RECIPE
+    return classifier.with_recipe({
+        **params, "variant": variant, "depth": params["depth"] or _DEPTHS.get(variant, 0),
+        "batch_norm_momentum": params["batch_norm_momentum"] or recipe["batch_norm_momentum"],
+    }, recipe)
 
 
 def _standardised(image: tf.Tensor) -> tf.Tensor:
@@ -97,10 +134,12 @@ class _Network:
     def logits(self, x: tf.Tensor) -> tf.Tensor:
         """Returns [batch, classes] for images of [batch, height, width, channels]."""
         variant, depth = self._params["variant"], self._params["depth"]
-        if variant == "imagenet" and depth in _BLOCKS:
-            x = tf.nn.relu(self._convolved(x, 64, 7, 2, "stem"))
-            x = tf.nn.max_pool2d(_padded(x, 3), 3, 2, "VALID")
-            x = self._stages(x, self._bottleneck if depth >= 50 else self._basic, 64,
+        if variant in ("imagenet", "half") and depth in _BLOCKS:
+            filters, size = (64, 7) if variant == "imagenet" else (32, 3)
+            x = tf.nn.relu(self._convolved(x, filters, size, 2, "stem"))
+            if variant == "imagenet" or min(x.shape.as_list()[1:3]) >= _LEAST_TO_POOL:
+                x = tf.nn.max_pool2d(_padded(x, 3), 3, 2, "VALID")
+            x = self._stages(x, self._bottleneck if depth >= 50 else self._basic, filters,
                              _BLOCKS[depth])
         elif variant == "cifar" and depth % 6 == 2 and depth >= 8:
             x = tf.nn.relu(self._convolved(x, 16, 3, 1, "stem"))
@@ -108,7 +147,7 @@ class _Network:
         else:
             raise ParamError(
                 f"depth is {depth} and variant {variant!r}; expected a depth of"
-                f" {', '.join(map(str, _BLOCKS))} of imagenet, or of 8, 14, 20 and so on of"
+                f" {', '.join(map(str, _BLOCKS))} of imagenet or half, or of 8, 14, 20 and so on of"
                 " cifar. For example: --param variant=cifar --param depth=20")
         return tf.keras.layers.Dense(
             classifier.num_classes(self._params), name="classes",

@@ -50,8 +50,8 @@ MISTAKES = {
         "param 'learnig_rate' (from --param learnig_rate) is unknown"),
     "a param of another type": (
         {"params": {"learning_rate": "fast"}}, ["--param=learning_rate=fast"],
-        "expected a number. For example: params={'learning_rate': 0.1}",
-        "expected a number. For example: --param learning_rate=0.1"),
+        "expected a number. For example: params={'learning_rate': 0.0}",
+        "expected a number. For example: --param learning_rate=0.0"),
     "a batch that replicas cannot share": (
         {"train_distribute": "mirrored", "num_replicas": 2, "params": {"batch_size": 3}},
         ["--train_distribute=mirrored", "--num_replicas=2", "--param=batch_size=3"],

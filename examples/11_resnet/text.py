@@ -9,11 +9,14 @@ SOURCE = ("The text: He et al. (arXiv:1512.03385), with the recipe of Goyal et a
           " stand for them, beside two machines with the same images on each replica"
           " (`same_batches.py`).")
 _STEPS, _SHOWN = 400, (50, 100, 200, 300, 400)
-_RECIPE = ("--model_fn=resnet", "--param=warmup_steps=100", f"--param=decay_steps={_STEPS}",
+_NETWORK = ("--model_fn=resnet", "--param=depth=50", "--param=optimizer=momentum",
+            "--param=learning_rate=0.1")
+_RECIPE = (*_NETWORK, "--param=warmup_steps=100", f"--param=decay_steps={_STEPS}",
            f"--train_steps={_STEPS}", "--log_every_steps=50", "--exporters=none",
            "--param=shuffle_buffer=0", "--seed=1")
-_SPEED = ("--model_fn=resnet", "--param=num_classes=1000", "--param=batch_size=16",
-          "--input_fn=image_folder", "--train_steps=20", "--log_every_steps=5",
+_SPEED = (*_NETWORK, "--param=num_classes=1000", "--param=batch_size=16",
+          "--input_fn=image_folder", "--param=image_size=224", "--param=augment=imagenet",
+          "--train_steps=20", "--log_every_steps=5",
           "--exporters=none", "--eval_steps=1")
 
 

@@ -52,6 +52,12 @@ def decoded(contents: tf.Tensor) -> tf.Tensor:
     return decoded_part(contents, lambda size: tf.concat([[0, 0], size], 0), _RGB)
 
 
+def size(contents: tf.Tensor) -> tf.Tensor:
+    """Returns the height and width of an image as it is stored, int32 [2]."""
+    return tf.cond(tf.io.is_jpeg(contents), lambda: tf.io.extract_jpeg_shape(contents)[:2],
+                   lambda: tf.shape(_stored(contents, _RGB))[:2])
+
+
 def _stored(contents: tf.Tensor, channels: int) -> tf.Tensor:
     """Decodes a whole image as it is stored: uint8 [height, width, channels]."""
     def of_png_or_jpeg() -> tf.Tensor:

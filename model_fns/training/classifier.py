@@ -18,6 +18,14 @@ DEFAULT_PARAMS = {
     # tf.contrib.layers.l2_regularizer does; the gradient of v grows by this times v
 }
 _REDUCTIONS = ("mean", "sum")
+# Values that stand for those of a network's recipe.
+_OF_RECIPE = {"optimizer": "", "learning_rate": 0.0, "warmup_steps": -1, "moving_average": -1.0}
+
+
+def with_recipe(params: dict[str, Any], recipe: dict[str, Any]) -> dict[str, Any]:
+    """Returns the params with the values of a recipe where they are left to the network."""
+    return {**params, **{key: recipe[key] for key, value in _OF_RECIPE.items()
+                         if params[key] == value}}
 
 
 def num_classes(params: dict[str, Any]) -> int:

@@ -54,14 +54,14 @@ def test_describe_shows_vertex_ais_model_dir_and_trial():
 @pytest.mark.cluster
 def test_list_plugins_shows_every_param_with_its_default():
     listed = {(p["kind"], p["name"]): p for p in json.loads(jobs.program("list", "--json").stdout)}
-    assert listed["model_fn", "cnn"]["params"]["learning_rate"] == 0.1
+    assert listed["model_fn", "cnn"]["params"]["decay_rate"] == 0.9
     assert listed["input_fn", "digits"]["params"]["batch_size"] == 64
     assert all(p["doc"] for p in listed.values())
     silent = {(name, key) for (_, name), p in listed.items() for key in p["params"]
               if not p["texts"].get(key)}
     assert not silent
     shown = jobs.program("list").stdout
-    assert "    depth=50                        number of layers with weights\n" in shown
+    assert "    depth=0                         number of layers with weights; 0: 50 for" in shown
     assert shown.count("    warmup_steps=0 ") == 1  # A param of many models is listed once.
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from input_fns import digits, image_folder as plugin
-from input_fns.reading import augment
+from input_fns.reading import augment, image_facts
 from tests.support import images_of_classes
 from tests.support.images_of_classes import CLASSES, encoded, names_of
 
@@ -27,7 +27,7 @@ def number(file):
     return int(file.split("/")[1].split(".")[0])
 
 
-@pytest.mark.parametrize("augment", ("none", "imagenet"))
+@pytest.mark.parametrize("augment", ("none", "imagenet", "light"))
 def test_images_of_every_kind_become_rgb_in_0_to_1(params, augment):
     params.update(augment=augment, batch_size=21)
     dataset = plugin.input_fn("eval", params)
@@ -45,14 +45,18 @@ def test_one_folder_is_split_for_evaluation(params):
     held_out = names_of(plugin.input_fn("eval", params))
     assert held_out == [f"{kind}/4.jpg" for kind in CLASSES]  # The fifth of each class.
     assert len({*names_of(plugin.input_fn("train", params)), *held_out}) == 21
-    assert plugin.data_params(params) == {
-        "num_classes": 3, "class_names": list(CLASSES), "train_examples": 18}
+    facts = {"num_classes": 3, "class_names": list(CLASSES), "train_examples": 18}
+    assert plugin.data_params(params) == {**facts, "augment": "none"}
+    assert plugin.data_params({**params, "image_size": 0, "augment": "cifar"}) == {
+        **facts, "image_size": 12}
 
 
 @pytest.mark.cluster
-def test_input_fn_gives_the_same_images_for_the_same_seed(params):
+@pytest.mark.parametrize("augment", ("imagenet", "light"))
+def test_input_fn_gives_the_same_images_for_the_same_seed(params, augment):
     def read():
-        batches = list(plugin.input_fn("train", {**params, "epochs": 2, "seed": 1}))
+        batches = list(plugin.input_fn("train", {
+            **params, "epochs": 2, "seed": 1, "augment": augment}))
         return names_of(batches), np.concatenate([features["image"] for features, _ in batches])
 
     (order, images), (again, same) = read(), read()
@@ -90,6 +94,32 @@ def test_cifar_shifts_by_4_pixels_at_most_and_mirrors():
     shifts = {(int(image.all(0).sum()), int(image.all(1).sum())) for image in black}
     assert set(np.unique(images)) <= {0, 200} and len(shifts) > 10
     assert max(max(shift) for shift in shifts) == 4
+
+
+def test_light_cuts_turns_shifts_mirrors_and_relights():
+    images = drawn("light", RAMP, (16, 16, 3))
+    rises = images[:, 8, -1, 0] - images[:, 8, 0, 0]
+    assert 8 <= (rises > 0).sum() <= 32  # About half are mirrored.
+    assert 80 < abs(rises).min() and abs(rises).max() < 240  # 160 pixels of the square are seen.
+    means = images.mean((1, 2))
+    assert means.std(0).min() > 5 and images.min() >= 0 and images.max() <= 255
+    assert len(np.unique(images.reshape(len(images), -1), axis=0)) == len(images)
+
+
+@pytest.mark.parametrize("size, count, expected", (
+    (50, 10, {"image_size": 48, "augment": "light"}),
+    (28, 10, {"image_size": 28, "augment": "none"}),
+    (300, 10, {"image_size": 64, "augment": "light"}),
+    (300, 6_000, {"image_size": 128, "augment": "light"}),
+    (300, 200_000, {"image_size": 224, "augment": "imagenet"})))
+def test_the_folder_decides_the_size_and_the_change(tmp_path, size, count, expected):
+    path = tmp_path / f"{size}.png"
+    path.write_bytes(encoded(np.zeros((size, size + 9, 3), np.uint8)))
+    with tf.Graph().as_default():
+        unset = {"image_size": 0, "augment": ""}
+        assert image_facts.decided(unset, [str(path)] * count) == expected
+    assert image_facts.decided({"image_size": 7, "augment": "cifar"}, []) == {
+        "image_size": 7, "augment": "cifar"}
 
 
 def test_evaluation_keeps_the_centre():
@@ -132,8 +162,8 @@ def test_tfds_sets_get_the_same(data_dir, mode, augment, image_size):
     ({"train_dir": "{folder}/ant"}, 1, "which holds no folder, but 0.jpg"),
     ({"eval_dir": "", "eval_every": 1}, 2, "--param eval_every=5"),
     ({"eval_dir": "", "eval_every": 9}, 1, "for evaluation"),
-    ({"augment": "imagnet"}, 2, "expected one of ['none', 'cifar', 'imagenet']"),
-    ({"image_size": 0}, 2, "--param image_size=224"),
+    ({"augment": "imagnet"}, 2, "expected one of ['none', 'cifar', 'imagenet', 'light']"),
+    ({"image_size": -1}, 2, "--param image_size=224"),
     ({"batch_size": 0}, 2, "--param batch_size=64"),
 ))
 def test_a_mistake_is_one_sentence(params, folder, changes, exit_code, expected):

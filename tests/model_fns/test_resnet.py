@@ -35,7 +35,8 @@ _SECONDS = [pytest.mark.cluster, pytest.mark.any_tensorflow]
     pytest.param({"depth": 50}, 25_557_032, marks=_SECONDS),
     pytest.param({"depth": 101}, 44_549_160, marks=pytest.mark.soak),
     pytest.param({"depth": 152}, 60_192_808, marks=pytest.mark.soak),
-    ({"depth": 20, "variant": "cifar", "num_classes": 10}, 269_722)])
+    ({"depth": 20, "variant": "cifar", "num_classes": 10}, 269_722), ({}, 25_557_032),
+    ({"variant": "half"}, 3_052_040)])
 def test_resnet_has_the_published_number_of_parameters(params, count):
     with tf.Graph().as_default():
         _spec("infer", **params)
@@ -48,6 +49,19 @@ def test_resnet_has_the_published_number_of_parameters(params, count):
 def test_resnet_refuses_a_depth_that_the_variant_lacks(params):
     with tf.Graph().as_default(), pytest.raises(ValueError, match="--param variant=cifar"):
         _spec("infer", **params)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("size, variables, optimizer", [
+    (8, 20, "ResourceApplyMomentum"), (96, 21, "ResourceApplyAdam")])
+def test_resnet_for_small_images_is_a_small_one(size, variables, optimizer):
+    with tf.Graph().as_default() as graph:
+        image = tf.compat.v1.placeholder(tf.float32, [None, size, size, 3])
+        resnet.model_fn(image, tf.zeros([8], tf.int64), "train", {
+            **resnet.DEFAULT_PARAMS, "num_classes": 3, "global_batch_size": 8})
+        kernels = [v for v in tf.compat.v1.trainable_variables() if v.shape.rank > 1]
+        assert len(kernels) == variables
+        assert optimizer in {op.type for op in graph.get_operations()}
 
 
 @pytest.mark.cluster

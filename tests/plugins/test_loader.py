@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 def test_find_takes_a_bare_name_without_importing():
     plugin = loader.find("model_fn", "cnn")
     assert plugin.path.endswith("model_fns/cnn.py")
-    assert plugin.default_params["learning_rate"] == 0.1
+    assert plugin.default_params["decay_rate"] == 0.9
     assert "onvolutional" in plugin.doc
 
 

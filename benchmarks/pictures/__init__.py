@@ -1,0 +1,1 @@
+"""Folders of pictures, made here, on which the defaults of cnn and resnet are measured."""
