@@ -16,7 +16,7 @@ _PAGES = sorted(path.parent.name for path in (jobs.REPO / "examples").glob("*/RE
 # The others show what these do, in less time.
 _LONG = ("01_async_cloud_ml", "04_sigmoid_mnist", "05_sync_replicas", "06_tfrecord_averages",
          "07_async_and_sync", "08_service_base_class", "09_multi_worker_tutorial", "10_keras_model",
-         "11_resnet", "12_click_through", "canned", "wide_deep")
+         "11_resnet", "12_click_through", "13_tables", "canned", "wide_deep")
 _TIMEOUT_SECS = 120
 
 
@@ -46,7 +46,7 @@ def _run(command, tmp_path, data_dir):
 
 def test_every_text_has_a_page_and_every_page_a_command():
     numbers = {page[:2] for page in _PAGES if page[:2].isdigit()}
-    assert numbers == {f"{number:02}" for number in range(1, 13)}
+    assert numbers == {f"{number:02}" for number in range(1, 14)}
     assert all(_commands(page) for page in _PAGES)
 
 
