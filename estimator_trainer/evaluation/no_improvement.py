@@ -62,10 +62,10 @@ class NoImprovement(tf.estimator.Exporter):
 
     name = length_lib.NO_IMPROVEMENT
 
-    def __init__(self, config: TrainerConfig, least_steps: LeastSteps,
-                 request_end: exporters.RequestEnd, task: str):
+    def __init__(self, config: TrainerConfig, length: length_lib.Length,
+                 evaluations: EvaluationLog, request_end: exporters.RequestEnd, task: str):
         self._config, self._request_end, self._task = config, request_end, task
-        self._least_steps = least_steps
+        self._length, self._least_steps = length, least_steps(config, length, evaluations)
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> None:
@@ -75,7 +75,7 @@ class NoImprovement(tf.estimator.Exporter):
             checkpoints.copy_best(model_dir, checkpoint_path)
             checkpoints.write_best(model_dir, exporters.as_best(metrics, self._config),
                                    checkpoint_path)
-        elif best and not best.ended and step - best.step >= length_lib.patience_steps(
+        elif best and not best.ended and step - best.step >= self._length.patience_steps(
                 max(self._least_steps(), self._config.checkpoints.every_steps or 0)):
             checkpoints.write_best_file(model_dir, dataclasses.replace(
                 best, ended=self.name, last_step=step))

@@ -100,9 +100,7 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
     during = exporters.during_training(config, plugins, evaluations)
     if request_end and config.is_until_no_improvement:
         during.append(no_improvement.NoImprovement(
-            config, no_improvement.least_steps(
-                config, no_improvement.length_of(plugins), evaluations),
-            request_end, plan.task.name))
+            config, no_improvement.length_of(plugins), evaluations, request_end, plan.task.name))
     if request_end and config.early_stopping_metric:
         during.append(exporters.EarlyStopping(config, request_end, plan.task.name))
     # The Estimator's own defaults: 100 batches, 120 s before the first evaluation, 600 s between.

@@ -22,8 +22,8 @@ _MOST_STEPS_BETWEEN, _MOST_A_PASS = 2000, 4
 # most a third of the time goes to evaluations.
 _TRAINED_BY_EVALUATED = 4
 # The noise of an evaluation on some hundred rows hides an improvement for a few evaluations, and an
-# optimizer needs some hundred steps to leave a plateau.
-_PATIENCE, _LEAST_PATIENCE_STEPS = 8, 400
+# optimizer needs some hundred steps to leave a plateau; on a few pictures these are many passes.
+_PATIENCE, _LEAST_PATIENCE_STEPS, _LEAST_PATIENCE_PASSES = 8, 400, 50
 # 50 passes over 50,000 rows. Passes fall with the square root of the rows: fewer rows need more
 # steps on each, and many rows more time. 400 rows get 400 passes, 10 million 3.5.
 _PASSES, _PASSES_OF_ROWS, _MOST_PASSES = 50, 50_000, 400
@@ -53,10 +53,11 @@ class Length:
         least = _TRAINED_BY_EVALUATED * evaluated / (self.batch_size or 1)
         return self.every_steps * max(1, math.ceil(least / self.every_steps))
 
-
-def patience_steps(steps_between: int) -> int:
-    """Returns the steps without a better evaluation after which training ends."""
-    return max(_PATIENCE * steps_between, _LEAST_PATIENCE_STEPS)
+    def patience_steps(self, steps_between: int) -> int:
+        """Returns the steps without a better evaluation after which training ends."""
+        passes_steps = _LEAST_PATIENCE_PASSES * self.pass_steps or math.inf
+        return max(_PATIENCE * steps_between,
+                   math.ceil(min(_LEAST_PATIENCE_STEPS, passes_steps)))
 
 
 def by_rows(rows: int, batch_size: int) -> Length:
@@ -70,14 +71,16 @@ def by_rows(rows: int, batch_size: int) -> Length:
         every = math.ceil(pass_steps / min(
             math.ceil(pass_steps / _MOST_STEPS_BETWEEN), _MOST_A_PASS))
     passes = min(_PASSES * math.sqrt(_PASSES_OF_ROWS / rows), _MOST_PASSES)
-    most = min(max(passes * pass_steps, patience_steps(every)), _MOST_STEPS)
-    return Length(every, every * math.ceil(most / every), batch_size, pass_steps)
+    found = Length(every, 0, batch_size, pass_steps)
+    most = min(max(passes * pass_steps, found.patience_steps(every)), _MOST_STEPS)
+    return dataclasses.replace(found, most_steps=every * math.ceil(most / every))
 
 
 def described(metric: str, mode: str) -> str:
     """Returns the rule in words."""
-    return (f"until {_PATIENCE} evaluations in a row, over {_LEAST_PATIENCE_STEPS} steps or more,"
-            f" find no better {metric} ({'lower' if mode == 'min' else 'higher'} is better); the"
-            " best checkpoint is the model. Evaluated about once a pass over the training data;"
-            f" at most {_PASSES} passes over {_PASSES_OF_ROWS:,} rows, fewer over more, up to"
+    return (f"until {_PATIENCE} evaluations in a row, over {_LEAST_PATIENCE_STEPS} steps or"
+            f" {_LEAST_PATIENCE_PASSES} passes, find no better {metric}"
+            f" ({'lower' if mode == 'min' else 'higher'} is better); the best checkpoint is the"
+            " model. Evaluated about once a pass over the training data; at most"
+            f" {_PASSES} passes over {_PASSES_OF_ROWS:,} rows, fewer over more, up to"
             f" {_MOST_PASSES} over fewer")

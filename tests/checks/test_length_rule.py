@@ -73,7 +73,7 @@ def test_a_wrong_declaration_is_a_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("settings, expected", [
-    ({}, "until 8 evaluations in a row, over 400 steps or more, find no better loss (lower"),
+    ({}, "until 8 evaluations in a row, over 400 steps or 50 passes, find no better loss (lower"),
     ({"best_metric": "auc", "best_mode": "max"}, "find no better auc (higher is better)"),
     ({"train_steps": 70}, "to step 70"),
     ({"train_steps": 0, "train_epochs": 3}, "3 passes over the training data"),

@@ -38,4 +38,7 @@ def test_a_large_evaluation_is_made_less_often():
 
 
 def test_patience_is_in_evaluations_and_in_steps():
-    assert length.patience_steps(20) == 400 and length.patience_steps(500) == 4000
+    for rows, expected in ((100, 168), (320, 250), (400, 313), (1600, 400), (32_000, 4000)):
+        found = length.by_rows(rows, 64)
+        assert found.patience_steps(found.every_steps) == expected
+    assert length.by_rows(32_000, 64).patience_steps(5000) == 40_000
