@@ -1,16 +1,17 @@
-"""Finds what is wrong with a line of a CSV file."""
+"""Finds what is wrong with a record of a table."""
 
 from __future__ import annotations
 
-import csv
 import json
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
-from input_fns.reading import labels
+from input_fns.reading import labels, text_records
 from input_fns.reading.column import bad_value, empty_value
-from input_fns.reading.field import is_of
+from input_fns.reading.field import is_finite, is_of
 from input_fns.reading.table import Table
-from input_fns.reading.table_scan import split_problem
+from input_fns.reading.table_blocks import split_problem
+
+_SIGN = "a record cannot be used"
 
 
 def line_problem(line: str, table: Table, params: Mapping[str, Any]) -> str:
@@ -21,22 +22,34 @@ def line_problem(line: str, table: Table, params: Mapping[str, Any]) -> str:
       table: The columns that it should have.
       params: The params of `input_fns/csv.py`.
     """
-    problem = split_problem(line, table.width, params["delimiter"])
+    problem = split_problem(line, table.width, table.delimiter)
     if problem:
         return problem
-    fields, = csv.reader([line], delimiter=params["delimiter"])
-    for position, name, kind, default in zip(table.positions, table.names, table.types,
-                                             table.defaults):
-        value = "" if fields[position] == params["na_value"] else fields[position]
-        if name == params["label"]:
+    fields = text_records.split(line, table.delimiter)
+    return fields_problem([fields[position] for position in table.positions], table, params)[0]
+
+
+def fields_problem(fields: Sequence[str], table: Table,
+                   params: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns the first problem of a record, worded to follow its place, and what kind it is.
+
+    Args:
+      fields: The texts of the columns to read.
+      table: The columns.
+      params: The params of `input_fns/csv.py`.
+    """
+    for field, name, kind, default in zip(fields, table.names, table.types, table.defaults):
+        value = "" if field == params["na_value"] else field
+        if name == params["label"] and default is None:
             problem = _label_problem(value, kind, params)
             if problem:
-                return problem
+                return problem, _SIGN
         elif value and not is_of(value, kind):
-            return bad_value(name, value, kind, params)
+            return bad_value(name, value, kind, params), (
+                _SIGN if is_finite(value) else "a number is nan or infinite")
         elif not value and default is None:
-            return empty_value(name)
-    return ""
+            return empty_value(name), _SIGN
+    return "", ""
 
 
 def _label_problem(value: str, kind: type, params: Mapping[str, Any]) -> str:

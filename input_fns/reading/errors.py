@@ -29,3 +29,17 @@ class DataFileError(DataError, RuntimeError):
     """A file is missing or has wrong content."""
 
     exit_code = 1
+
+
+class RecordError(ValueError):
+    """A record cannot be used; TensorFlow makes an InvalidArgumentError of it.
+
+    Attributes:
+      sentence: The file, the record, and what is wrong.
+    """
+
+    def __init__(self, sentence: str, sign: str = "a record cannot be used"):
+        """Puts the sign, a few words that tell kinds of errors apart, before the sentence."""
+        # A byte that is no UTF-8 may be in it as a surrogate, which cannot be printed.
+        self.sentence = sentence.encode("utf-8", "replace").decode()
+        super().__init__(f"{sign}: {self.sentence}")

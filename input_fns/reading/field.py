@@ -12,7 +12,7 @@ Value = Union[int, float, str]
 # or the digits of other scripts.
 _INT_CHARACTERS = frozenset("0123456789- \t")
 _FLOAT_CHARACTERS = frozenset("0123456789-+.eE \t")
-_MOST = np.finfo(np.float32).max
+_MOST = float(np.finfo(np.float32).max)
 _INT64 = np.iinfo(np.int64)
 
 
@@ -46,3 +46,11 @@ def numbers_of(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
         return np.array(numbers, np.int64) if is_small else None
     array = np.array(numbers, np.float64)
     return array if (np.abs(array) <= _MOST).all() else None
+
+
+def is_finite(value: str) -> bool:
+    """Returns whether the text of a field is no number that is `nan` or infinite."""
+    try:
+        return bool(abs(float(value)) <= _MOST)
+    except ValueError:
+        return True

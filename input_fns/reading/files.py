@@ -20,6 +20,7 @@ import tensorflow as tf
 from input_fns.reading import memory
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.pipeline import Pipeline, pipeline_of, with_options
+from input_fns.reading.table_file import MEMORY_SCHEME
 
 _FILES_AT_A_TIME = 16
 _RECORDS_AT_A_TIME = 16
@@ -51,6 +52,28 @@ def matched(param: str, patterns: str) -> list[str]:
         if not found or found == [pattern.strip()] and tf.io.gfile.isdir(found[0]):
             raise DataFileError(_no_match(param, pattern.strip()))
         files += found
+    return list(dict.fromkeys(files))
+
+
+def matched_tables(param: str, patterns: str) -> list[str]:
+    """Returns the files of tables that match; those in a folder that is named, if one is.
+
+    Arguments and errors are those of `matched`.
+    """
+    if not any(pattern.strip().startswith(MEMORY_SCHEME) or tf.io.gfile.isdir(pattern.strip())
+               for pattern in patterns.split(",") if pattern.strip()):
+        return matched(param, patterns)
+    files: list[str] = []
+    for pattern in map(str.strip, patterns.split(",")):
+        if pattern.startswith(MEMORY_SCHEME):
+            files.append(pattern)
+        elif tf.io.gfile.isdir(pattern):
+            found = sorted(name for name in tf.io.gfile.listdir(pattern)
+                           if not name.startswith((".", "_")) and not name.endswith("/"))
+            files += [path for path in (os.path.join(pattern, name) for name in found)
+                      if not tf.io.gfile.isdir(path)] or matched(param, pattern)
+        else:
+            files += matched(param, pattern)
     return list(dict.fromkeys(files))
 
 
@@ -99,16 +122,13 @@ def batches(
     training = mode == "train"
     pipeline = pipeline_of(params, input_context)
     seed = pipeline.seed if training and params["shuffle_buffer"] > 0 else None
-    shares = _shares(files, pipeline)
-    if training:
-        logging.info("reads %d of %d files, %d of them shared record by record with the other "
-                     "input pipelines", len(shares), len(files), len(files) % pipeline.total)
+    shares = shares_of(files, pipeline, training)
     decoded = (_records(shares, form, None).batch(_DECODED_AT_A_TIME)
                .map(form.decode, num_parallel_calls=tf.data.AUTOTUNE).unbatch())
     most = _most_in_memory(shares, decoded, form.least_bytes) if training else 0
     if most and params["epochs"] != 1:
-        dataset = memory.training_batches(decoded, most, pipeline.batch_size, params["epochs"],
-                                          seed, form.finish)
+        dataset = memory.training_batches(decoded.batch(most), pipeline.batch_size,
+                                          params["epochs"], seed, form.finish)
     else:
         records = _records(shares, form, seed)
         if seed is not None:
@@ -160,7 +180,7 @@ def first_problem(params: Mapping[str, Any], kind: str,
       of_files: A function that returns the problem of a param's files, "" if there is none.
     """
     for name in ["train_files", *(["eval_files"] if params["eval_files"] else [])]:
-        files = matched(name, params[name])
+        files = (matched_tables if kind == "line" else matched)(name, params[name])
         logging.info("looks for a bad %s in %s, %d files", kind, name, len(files))
         problem = of_files(files, name)
         if problem:
@@ -168,7 +188,8 @@ def first_problem(params: Mapping[str, Any], kind: str,
     return ""
 
 
-def _shares(files: list[str], pipeline: Pipeline) -> list[tuple[str, int, int]]:
+def shares_of(files: list[str], pipeline: Pipeline,
+              is_logged: bool) -> list[tuple[str, int, int]]:
     """Returns what a pipeline reads: (path, number of parts of the file, number of this part).
 
     Every pipeline gets the same number of whole files, and a part of each remaining file (of all
@@ -180,6 +201,9 @@ def _shares(files: list[str], pipeline: Pipeline) -> list[tuple[str, int, int]]:
     own = [(path, 1, 0) for path in files[:whole][number::total]]
     # The first part of a file is the largest, so each file's goes to another pipeline.
     parts = [(path, total, (number + i) % total) for i, path in enumerate(files[whole:])]
+    if is_logged:
+        logging.info("reads %d of %d files, %d of them shared record by record with the other "
+                     "input pipelines", len(own + parts), len(files), len(files) % total)
     return own + parts
 
 

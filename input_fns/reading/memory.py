@@ -26,8 +26,7 @@ def record_bytes(records: tf.data.Dataset) -> Optional[int]:
 
 
 def training_batches(
-    records: tf.data.Dataset,
-    most: int,
+    whole: tf.data.Dataset,
     batch_size: int,
     epochs: int,
     seed: Optional[int],
@@ -36,16 +35,17 @@ def training_batches(
     """Returns full batches of all records, epoch after epoch; a batch may span two.
 
     Args:
-      records: Dense tensors of one shape each, always in the same order.
-      most: Upper bound of the number of records, for which memory may be reserved.
+      whole: One element, with all records as dense tensors [records, ...] in an order that never
+        changes; none if there is no record. `batch` makes it of records, with an upper bound of
+        their number, for which memory may be reserved.
       batch_size: Number of records in a batch.
       epochs: Number of passes over the records; 0: without end.
-      seed: Seed of the order, together with the graph's; None keeps the order of `records`.
+      seed: Seed of the order, together with the graph's; None keeps the order of `whole`.
       finish: A function from a batch, structured as a record of tensors [batch, ...], to what the
         dataset yields.
     """
     seeds = None if seed is None else tf.compat.v1.get_seed(seed)
-    whole = records.batch(most).cache()
+    whole = whole.cache()
 
     def count(everything: Any) -> tf.Tensor:
         return tf.shape(tf.nest.flatten(everything)[0], tf.int64)[0]

@@ -1,34 +1,22 @@
-"""Finds the columns of CSV files to predict, whose headers may differ from the training files'."""
+"""Finds the columns of tables to predict, whose headers may differ from the training files'."""
 
 from __future__ import annotations
 
 import difflib
-import itertools
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Mapping
 
 from input_fns.reading import table_facts, table_params
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import Value
-from input_fns.reading.files import matched
-from input_fns.reading.table import fill_of, header_of, Table, type_of
+from input_fns.reading.files import matched_tables
+from input_fns.reading.header import Header, header_of
+from input_fns.reading.table import Table, table_with
 
 _PARAM = "predict_files"
 
 
-class NewTables(NamedTuple):
-    """Files that have the same header.
-
-    Attributes:
-      files: Paths of the files, in order.
-      table: The columns to read of each file.
-    """
-
-    files: tuple[str, ...]
-    table: Table
-
-
-def found(params: Mapping[str, Any]) -> list[NewTables]:
-    """Returns the files to predict, in order, with the columns to read.
+def found(params: Mapping[str, Any]) -> dict[str, Table]:
+    """Returns the columns to read of each file to predict, by path, in order.
 
     The label is among the columns, as text, if every file has it.
 
@@ -39,16 +27,15 @@ def found(params: Mapping[str, Any]) -> list[NewTables]:
       DataParamError: A param names nothing, or cannot work.
       DataFileError: A file is missing, or lacks a column.
     """
-    files = matched(_PARAM, params[_PARAM])
+    files = matched_tables(_PARAM, params[_PARAM])
     table_params.check(params)
-    headers = {path: header_of(path, params["delimiter"]) for path in files}
+    headers = {path: header_of(path, params) for path in files}
     columns = dict(_columns(params))
     label = params["label"]
-    if all(label in names for _, names in headers.values()):
+    if all(label in header.names for header in headers.values()):
         columns[label] = ""
-    groups = [tuple(group) for _, group in itertools.groupby(files, key=lambda p: headers[p][0])]
-    return [NewTables(group, _table(group[0], *headers[group[0]], columns, params))
-            for group in groups]
+    return {path: _table(path, header, columns, as_text(params))
+            for path, header in headers.items()}
 
 
 def as_text(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,17 +50,14 @@ def _columns(params: Mapping[str, Any]) -> dict[str, Value]:
             if name != params["label"] and name not in params["drop"]}
 
 
-def _table(path: str, header: str, names: list[str], columns: Mapping[str, Value],
+def _table(path: str, header: Header, columns: Mapping[str, Value],
            params: Mapping[str, Any]) -> Table:
-    missing = [name for name in columns if name not in names]
+    missing = [name for name in columns if name not in header.names]
     if missing:
-        near = difflib.get_close_matches(missing[0], names, n=1)
+        near = difflib.get_close_matches(missing[0], header.names, n=1)
         raise DataFileError(
             f"{path} (--data) lacks {'the columns' if missing[1:] else 'the column'} "
-            f"{', '.join(missing)}, which the model was trained on; it has {', '.join(names)}."
+            f"{', '.join(missing)}, which the model was trained on; it has "
+            f"{', '.join(filter(None, header.names))}."
             + (f" Did you mean {near[0]!r}? Rename it." if near else ""))
-    positions, read = zip(*sorted((names.index(name), name) for name in columns))
-    return Table(header, len(names), list(positions), list(read),
-                 [fill_of(columns[name], params) for name in read],
-                 [str if name == params["label"] else type_of(columns[name], params)
-                  for name in read])
+    return table_with(header, columns, params)

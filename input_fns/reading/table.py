@@ -1,35 +1,28 @@
-"""Finds the columns to decode from a CSV file, by its header and the params."""
+"""Finds the columns to read from a table's file, by its header and the params."""
 
 from __future__ import annotations
 
-import csv
 import difflib
-import functools
-import gzip
 import math
-from typing import Any, Iterator, Mapping, NamedTuple, Optional, Sequence
-import zlib
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
-import tensorflow as tf
-
-from input_fns.reading.errors import DataFileError, DataParamError
+from input_fns.reading.errors import DataParamError
 from input_fns.reading.field import Value
-
-_BYTE_ORDER_MARK = "\ufeff"
-_SHOWN_CHARS = 200
+from input_fns.reading.header import Header, header_of
 
 
 class Table(NamedTuple):
     """The columns of a file, and which of them to read.
 
     Attributes:
-      header: The first line, unchanged.
+      header: The first line, unchanged; "" if it is no header.
       width: Number of columns of a line.
       positions: Positions of the columns to read, ascending, from 0.
       names: Names of the columns to read.
       defaults: Their values for empty fields, each of the column's type; None where a field must
         not be empty; NaN for a model that prepares columns itself.
       types: Their types: int, float or str.
+      delimiter: What separates the fields of a line.
     """
 
     header: str
@@ -38,6 +31,7 @@ class Table(NamedTuple):
     names: list[str]
     defaults: list[Optional[Value]]
     types: list[type]
+    delimiter: str = ","
 
 
 def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
@@ -53,19 +47,35 @@ def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
       DataParamError: A column is not in the file.
       DataFileError: The file has no header.
     """
-    header, names = header_of(path, params["delimiter"])
+    header = header_of(path, params)
     label = params["label"]
     columns = chosen(params)
     for name in [*columns, *([label] if labelled else [])]:
-        if name not in names and (labelled or name != label):
-            raise unknown(name, names, path, "label" if name == label else "columns")
+        if name not in header.names and (labelled or name != label):
+            raise unknown(name, header.names, path, "label" if name == label else "columns")
     check_features(columns, path, label)
-    positions = sorted(names.index(name) for name in columns if labelled or name != label)
-    read = [names[position] for position in positions]
-    fills = [None if name == label else fill_of(columns[name], params) for name in read]
+    return table_with(header, {name: value for name, value in columns.items()
+                               if labelled or name != label}, params)
+
+
+def table_with(header: Header, columns: Mapping[str, Value], params: Mapping[str, Any]) -> Table:
+    """Returns the columns to read of a file, all of which it has.
+
+    Args:
+      header: The names of the file's columns.
+      columns: The value of an empty field, by column to read; a label must not be empty, unless
+        it is read as any text.
+      params: The params of `input_fns/csv.py`.
+    """
+    label = params["label"]
+    positions = sorted(header.names.index(name) for name in columns)
+    names = [header.names[position] for position in positions]
+    is_any = columns.get(label) == "" and not params["label_vocabulary"]
+    fills = [("" if is_any else None) if name == label else fill_of(columns[name], params)
+             for name in names]
     types = [type(columns[name]) if name == label else type_of(columns[name], params)
-             for name in read]
-    return Table(header, len(names), positions, read, fills, types)
+             for name in names]
+    return Table(header.line, len(header.names), positions, names, fills, types, header.delimiter)
 
 
 def wants_kinds(params: Mapping[str, Any]) -> bool:
@@ -110,90 +120,6 @@ def check_features(names: Any, path: str, label: str) -> None:
         raise DataParamError(
             f"columns and drop leave no column of {path} but the label {label!r}; expected one "
             "or more to learn from. For example: --param drop='[]'")
-
-
-def header_of(path: str, delimiter: str) -> tuple[str, list[str]]:
-    """Returns a file's first line, unchanged, and the names in it.
-
-    Raises:
-      DataFileError: The line has no name, an empty or a repeated one, or is not text.
-    """
-    line = next(lines_of(path), "")
-    _check_text(path, line)
-    try:
-        names = next(csv.reader([line.removeprefix(_BYTE_ORDER_MARK)], delimiter=delimiter), [])
-    except csv.Error as error:
-        raise DataFileError(f"line 1 of {path} cannot be split into names: {error}") from error
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if not names or twice is not None or "" in names:
-        what = f"{twice!r} twice" if twice else "a column without a name" if names else "no line"
-        raise DataFileError(f"{path} has {what} for a header; expected a name for each column in "
-                            f"its first line, separated by {delimiter!r}")
-    return line, names
-
-
-def _check_text(path: str, line: str) -> None:
-    """Raises DataFileError if a file's first line is not UTF-8, but UTF-16 or compressed."""
-    what = {"\ufffd": "bytes that are no UTF-8", "\0": "zero bytes"}
-    found = next((words for sign, words in what.items() if sign in line), "")
-    if found:
-        raise DataFileError(f"line 1 of {path} has {found}; expected a text file in UTF-8, or a "
-                            "gzipped one whose name ends in .gz")
-
-
-def header_problem(path: str, line: str, expected: tuple[str, str], delimiter: str) -> str:
-    """Returns the problem of a file's first line, as one sentence; "" if there is none.
-
-    Args:
-      path: The file.
-      line: Its first line.
-      expected: Another file, and its first line.
-      delimiter: One character.
-    """
-    if line == expected[1]:
-        return ""
-    try:
-        names = next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:
-        names = [line[:_SHOWN_CHARS]]
-    return (f"line 1 of {path} has the columns {', '.join(names)}; expected those of "
-            f"{expected[0]}: {expected[1]}")
-
-
-def lines_of(path: str) -> Iterator[str]:
-    """Yields the lines without their ends, as TensorFlow reads them; `.gz` files are gzipped.
-
-    Raises:
-      DataFileError: The gzip file is truncated or damaged.
-    """
-    with tf.io.gfile.GFile(path, "rb") as file:
-        lines = gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file
-        number = 0
-        try:
-            for number, line in enumerate(lines, 1):
-                # TensorFlow drops every carriage return, wherever it is in a line.
-                yield line.replace(b"\r", b"").rstrip(b"\n").decode("utf-8", "replace")
-        except (EOFError, OSError, zlib.error) as error:
-            raise DataFileError(f"{path} is truncated or damaged after line {number}: "
-                                f"{error}") from error
-
-
-def check_whole(paths: Sequence[str]) -> None:
-    """Raises DataFileError if a gzip file is truncated; TensorFlow reads it as a shorter file.
-
-    A file that has not changed is read once per process.
-    """
-    for path in paths:
-        if path.endswith(".gz"):
-            stat = tf.io.gfile.stat(path)
-            _read_whole(path, stat.length, stat.mtime_nsec)
-
-
-@functools.lru_cache(maxsize=1024)
-def _read_whole(path: str, length: int, changed: int) -> None:
-    del length, changed  # Keys of the cache: a changed file is read again.
-    for _ in lines_of(path):
-        pass
 
 
 def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParamError:

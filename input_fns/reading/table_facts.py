@@ -13,8 +13,9 @@ from input_fns.reading import column_kinds, label_classes, label_scale, table_hi
 from input_fns.reading.column import Column, column_of
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.field import Value
-from input_fns.reading.files import matched
+from input_fns.reading.files import matched_tables
 from input_fns.reading.table import check_features, chosen, unknown, wants_kinds
+from input_fns.reading.table_file import MEMORY_SCHEME
 from input_fns.reading.table_scan import Scan, scan
 
 # A remote file system takes a while to return the size of a file.
@@ -110,8 +111,9 @@ def _label_kind(params: Mapping[str, Any]) -> Optional[type]:
 
 
 def _learned(params: Mapping[str, Any]) -> dict[str, Any]:
-    files = matched("train_files", params["train_files"])
-    stats = (tf.io.gfile.stat(path) for path in files[:_FILES_TO_STAT])
+    files = matched_tables("train_files", params["train_files"])
+    stats = (tf.io.gfile.stat(path) for path in files[:_FILES_TO_STAT]
+             if not path.startswith(MEMORY_SCHEME))
     used = {name: params[name] for name in _USED if name in params}
     inputs = _Inputs(tuple(files), tuple((each.length, each.mtime_nsec) for each in stats),
                      json.dumps(used))
@@ -165,7 +167,8 @@ def _kinds(found: Scan, params: Mapping[str, Any], path: str) -> dict[str, Optio
             raise unknown(wrong, names, path, param)
     wanted = columns if params["columns"] else [n for n in names if n not in params["drop"]]
     check_features(wanted, path, label)
-    types = {**{name: table_params.KINDS[kind] for name, kind in params["column_types"].items()},
+    types = {**found.kinds,
+             **{name: table_params.KINDS[kind] for name, kind in params["column_types"].items()},
              **{name: type(value) for name, value in columns.items()},
              **({label: str} if params["label_vocabulary"] else {})}
     return {name: types.get(name) for name in dict.fromkeys([*wanted, label])}

@@ -13,10 +13,10 @@ _EMPTY_NUMBERS = ("mean", "zero", "error")
 
 def check(params: Mapping[str, Any]) -> None:
     """Raises DataParamError for the first param of `input_fns/csv.py` that cannot be used."""
-    if len(params["delimiter"]) != 1 or not params["delimiter"].isascii() or (
-            params["delimiter"] in '"\r\n\0'):
+    if len(params["delimiter"]) > 1 or not params["delimiter"].isascii() or (
+            params["delimiter"] and params["delimiter"] in '"\r\n\0'):
         raise DataParamError(f"delimiter is {params['delimiter']!r}; expected one character of "
-                             "ASCII that is no quote and ends no line. For "
+                             "ASCII that is no quote and ends no line, or '' to find it. For "
                              "example: --param delimiter=';'")
     if not params["eval_files"] and params["eval_every"] < 2:
         raise DataParamError(

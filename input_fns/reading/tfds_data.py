@@ -64,7 +64,7 @@ def read(
     dataset = _records(builder, shard, params, tuple(shapes))
     is_small = training and params["epochs"] != 1 and _is_small(dataset, builder, shard)
     if is_small and not shapes:
-        dataset = memory.training_batches(dataset, shard.records, pipeline.batch_size,
+        dataset = memory.training_batches(dataset.batch(shard.records), pipeline.batch_size,
                                           params["epochs"], seed, finish)
     else:
         if seed is not None:

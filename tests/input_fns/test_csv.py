@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from input_fns import csv as plugin, digits
+from input_fns.reading import text_records
 from tests.support import csv_files
 from tests.support.csv_files import HEADER, line, ROWS, rows_of
 from tests.support.reading import context, folders_of
@@ -113,7 +114,7 @@ def test_works_in_a_graph(params, mode):
 @pytest.mark.parametrize("pipelines", (1, 2))
 @pytest.mark.cluster
 def test_one_file_is_split_for_evaluation(params, file, monkeypatch, pipelines):
-    monkeypatch.setattr(plugin, "_LINES_AT_A_TIME", 2)
+    monkeypatch.setattr(text_records, "BLOCK_BYTES", 40)
     file(HEADER + "".join(map(line, range(ROWS))))
     params.update(eval_files="", eval_every=5, epochs=1, batch_size=1)
 

@@ -1,0 +1,186 @@
+"""Reads tables that Arrow has types for: Parquet and Feather files, and tables in memory."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Mapping, Sequence
+import weakref
+
+from absl import logging
+from pyarrow import compute, ipc
+import pyarrow as pa
+
+from input_fns.reading import table_file
+from input_fns.reading.errors import DataFileError
+
+_BATCH_ROWS = 8192
+# A column chunk is read in such pieces.
+_BUFFER_BYTES = 1 << 20
+# About how long a text is.
+_TEXT_BYTES = 16
+_ZERO_FRACTION = r"\.0+$"
+
+
+class _Source:
+    """A table whose rows come in units that can be read alone: row groups or batches.
+
+    Attributes:
+      schema: The columns and their types.
+      rows: The number of rows of each unit.
+    """
+
+    schema: pa.Schema
+    rows: list[int]
+
+    def batches(self, unit: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yields the rows of a unit, with the columns of these names."""
+        raise NotImplementedError
+
+    def text_bytes(self, names: Sequence[str]) -> int:
+        """Returns about how many bytes the texts of these columns have."""
+        return _TEXT_BYTES * len(names) * sum(self.rows)
+
+
+class _Parquet(_Source):
+    def __init__(self, path: str):
+        from pyarrow import parquet
+        self._file = parquet.ParquetFile(_readable(path), buffer_size=_BUFFER_BYTES)
+        self.schema = self._file.schema_arrow
+        metadata = self._file.metadata
+        self.rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+
+    def batches(self, unit: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield from self._file.iter_batches(_BATCH_ROWS, row_groups=[unit], columns=list(names),
+                                           use_threads=False)
+
+
+class _Feather(_Source):
+    def __init__(self, path: str):
+        self._reader = ipc.open_file(_readable(path))
+        self.schema = self._reader.schema
+        # Only the batches themselves have their numbers of rows.
+        self.rows = [self._reader.get_batch(i).num_rows
+                     for i in range(self._reader.num_record_batches)]
+
+    def batches(self, unit: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield from _pieces(self._reader.get_batch(unit).select(list(names)))
+
+
+class _Memory(_Source):
+    def __init__(self, path: str):
+        table = _tables.get(path)
+        if table is None:
+            raise DataFileError(f"{path} is a table in the memory of another program; expected a "
+                                "file")
+        self._batches = table.to_batches(_BATCH_ROWS)
+        self.schema, self.rows = table.schema, [batch.num_rows for batch in self._batches]
+
+    def batches(self, unit: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        yield self._batches[unit].select(list(names))
+
+
+_SOURCES = {table_file.PARQUET: _Parquet, table_file.FEATHER: _Feather, table_file.MEMORY: _Memory}
+_tables: weakref.WeakValueDictionary[str, pa.Table] = weakref.WeakValueDictionary()
+
+
+def path_of(table: pa.Table) -> str:
+    """Returns a path by which the params name a table in memory, as long as the table exists."""
+    path = f"{table_file.MEMORY_SCHEME}{id(table):x}"
+    _tables[path] = table
+    return path
+
+
+def opened(path: str) -> _Source:
+    """Returns the table at a path.
+
+    Raises:
+      DataFileError: It is damaged, or not of its kind.
+    """
+    try:
+        return _SOURCES[table_file.kind_of(path)](path)
+    except (pa.ArrowException, OSError) as error:
+        raise DataFileError(f"{path} cannot be read as {table_file.kind_of(path)}: "
+                            f"{' '.join(str(error).split())}") from error
+
+
+def batches(path: str, source: _Source, unit: int,
+            names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yields the rows of a unit of a file, with the columns of these names.
+
+    Raises:
+      DataFileError: The file is truncated or damaged.
+    """
+    try:
+        yield from source.batches(unit, names)
+    except (pa.ArrowException, OSError) as error:
+        raise DataFileError(f"{path} is truncated or damaged: "
+                            f"{' '.join(str(error).split())}") from error
+
+
+def names_of(path: str) -> list[str]:
+    """Returns the names of the columns; those of lists and other nested values are left out."""
+    schema = opened(path).schema
+    nested = [field.name for field in schema if pa.types.is_nested(field.type)]
+    if nested:
+        logging.warning("%s: columns of lists and other nested values are left out: %s", path,
+                        ", ".join(nested))
+    return [field.name for field in schema if field.name not in nested]
+
+
+def kinds_of(path: str) -> dict[str, type]:
+    """Returns the types of the columns of numbers, int or float, by name."""
+    return {field.name: int if pa.types.is_integer(field.type) else float
+            for field in opened(path).schema
+            if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+            or pa.types.is_decimal(field.type)}
+
+
+def typed(array: pa.Array, kind: type) -> pa.Array:
+    """Returns a column as int64, float64 or binary; raises ArrowInvalid if a value is not one."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if kind is str:
+        return as_text(array).cast(pa.binary())
+    if pa.types.is_boolean(array.type):
+        array = array.cast(pa.int8())
+    if pa.types.is_floating(array.type):
+        array = compute.if_else(compute.is_nan(array), None, array)  # As pandas writes them.
+    return array.cast(pa.int64() if kind is int else pa.float64())
+
+
+def as_text(array: pa.Array) -> pa.Array:
+    """Returns a column as texts; empty where a value is missing."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
+        return array.cast(pa.binary()).fill_null(b"")
+    if pa.types.is_floating(array.type):
+        array = compute.if_else(compute.is_nan(array), None, array)
+    texts = array.cast(pa.string())
+    if pa.types.is_timestamp(array.type):
+        texts = compute.replace_substring_regex(texts, _ZERO_FRACTION, "")
+    return texts.fill_null("")
+
+
+def decoded(array: pa.Array) -> list[str]:
+    """Returns texts as Python has them; a byte that is no UTF-8 becomes a surrogate."""
+    return [value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+            for value in array.to_pylist()]
+
+
+def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    for start in range(0, batch.num_rows, _BATCH_ROWS):
+        yield batch.slice(start, _BATCH_ROWS)
+
+
+def _readable(path: str) -> Any:
+    return pa.OSFile(path) if "://" not in path else pa.PythonFile(table_file.seekable(path), "r")
+
+
+def text_columns(batch: pa.RecordBatch, kinds: Mapping[str, type]) -> dict[str, list[str]]:
+    """Returns the columns as texts, by name; booleans of a column of numbers are 0 and 1."""
+    columns = {}
+    for name, array in zip(batch.schema.names, batch.columns):
+        if pa.types.is_boolean(array.type) and kinds.get(name, str) is not str:
+            array = array.cast(pa.int8())
+        columns[name] = decoded(as_text(array))
+    return columns

@@ -1,0 +1,154 @@
+"""Finds the names of a table's columns, in the first line of a CSV file or in what else it is."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from typing import Any, Mapping, NamedTuple, Sequence
+
+from absl import logging
+
+from input_fns.reading import arrow_file, json_lines, table_file, text_records
+from input_fns.reading.errors import DataFileError
+from input_fns.reading.field import is_of
+
+_SHOWN_CHARS = 2000
+_DELIMITERS = ",;\t|"
+# Lines that have to agree on a delimiter.
+_LINES_TO_SPLIT = 10
+
+
+class Header(NamedTuple):
+    """The names of a file's columns.
+
+    Attributes:
+      line: The first line, unchanged; "" if it is no header.
+      names: The name of each column, in order; "" for a column of row numbers without a name.
+      delimiter: What separates the fields of a line; "" in a file that is not CSV.
+    """
+
+    line: str
+    names: list[str]
+    delimiter: str
+
+
+def header_of(path: str, params: Mapping[str, Any]) -> Header:
+    """Returns the names of a file's columns.
+
+    Args:
+      path: The file.
+      params: The params of `input_fns/csv.py`; `columns` may name the columns of a file without
+        a header, in their order.
+
+    Raises:
+      DataFileError: A name is missing or repeated, the first line holds data and not names, or is
+        not text.
+    """
+    kind = table_file.kind_of(path)
+    if kind == table_file.CSV:
+        return _csv_header(path, params)
+    names = json_lines.names_of(path) if kind == table_file.JSON else arrow_file.names_of(path)
+    return Header("", names, "")
+
+
+def _csv_header(path: str, params: Mapping[str, Any]) -> Header:
+    lines = _first_records(path)
+    line = lines[0] if lines else ""
+    _check_text(path, line)
+    delimiter = params["delimiter"] or _detected_delimiter(lines)
+    try:
+        names = text_records.split(line, delimiter) if line else []
+    except (csv.Error, ValueError, text_records.UnquotedError) as error:
+        raise DataFileError(f"line 1 of {path} cannot be split into names: {error}") from error
+    given = _names_in_order(len(names), names, params)
+    if given:
+        return Header("", given, delimiter)
+    _check_names(path, names, delimiter)
+    return Header(line, names, delimiter)
+
+
+def _names_in_order(width: int, first: list[str], params: Mapping[str, Any]) -> list[str]:
+    """Returns the names that the param `columns` gives a file without a header; [] to none."""
+    columns = list(params["columns"])
+    if any(name in first for name in columns):
+        return []
+    # New data may have no label.
+    unlabelled = [name for name in columns if name != params["label"]]
+    return next((names for names in (columns, unlabelled) if names and len(names) == width), [])
+
+
+def _check_names(path: str, names: list[str], delimiter: str) -> None:
+    """Raises DataFileError if the fields of a first line are no names of columns."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    # The first name is missing where pandas wrote the rows' numbers.
+    if not any(names) or twice is not None or "" in names[1:]:
+        what = f"{twice!r} twice" if twice else "a column without a name" if names else "no line"
+        raise DataFileError(f"{path} has {what} for a header; expected a name for each column in "
+                            f"its first line, separated by {delimiter!r}")
+    if all(is_of(name, float) for name in names) and names not in (
+            [str(i) for i in range(len(names))], [str(i + 1) for i in range(len(names))]):
+        example = ", ".join(f'"column{i + 1}": 0.0' for i in range(min(len(names), 2)))
+        raise DataFileError(
+            f"line 1 of {path} has only numbers ({', '.join(names[:5])}{', ...' * (len(names) > 5)}"
+            f"), so it holds data and no names; expected a header, or from you the names of the "
+            f"{len(names)} columns in their order, each with the value of an empty field. For "
+            f"example: --param columns='{{{example}{', ...' * (len(names) > 2)}}}'")
+
+
+def _first_records(path: str) -> list[str]:
+    """Returns the first line and the records after it; [] if the first line is empty."""
+    for block in text_records.blocks_of(path):
+        records = list(itertools.islice(block.records(), _LINES_TO_SPLIT))
+        if not records or records[0][0] != 1:
+            return []
+        return [text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                for _, text in records]
+    return []
+
+
+def _detected_delimiter(lines: Sequence[str]) -> str:
+    """Returns the delimiter by which the first lines have the same number of columns, and most."""
+    def columns(delimiter: str) -> int:
+        try:
+            widths = {len(text_records.split(line, delimiter)) for line in lines}
+        except (csv.Error, ValueError, text_records.UnquotedError):
+            widths = set()
+        return widths.pop() if len(widths) == 1 else 0
+
+    best = max(_DELIMITERS, key=columns)
+    if columns(best) > 1:
+        return best
+    # A wrong line among the first ones is told later, by its number.
+    return max(_DELIMITERS, key=lines[0].count) if lines else _DELIMITERS[0]
+
+
+def _check_text(path: str, line: str) -> None:
+    """Raises DataFileError if a file's first line is not UTF-8."""
+    what = {"\ufffd": "bytes that are no UTF-8", "\0": "zero bytes"}
+    found = next((words for sign, words in what.items() if sign in line), "")
+    if found:
+        raise DataFileError(f"line 1 of {path} has {found}; expected a text file in UTF-8, which "
+                            "may be gzipped")
+
+
+def header_problem(path: str, header: Header, expected: tuple[str, Header]) -> str:
+    """Returns the problem of a file's header, as one sentence; "" if there is none.
+
+    Args:
+      path: The file.
+      header: Its header.
+      expected: Another file, and its header.
+    """
+    if header.line == expected[1].line if header.delimiter else not (
+            set(expected[1].names) - set(header.names)):
+        return ""
+    names = ", ".join(header.names)[:_SHOWN_CHARS]
+    return (f"line 1 of {path} has the columns {names}; expected those of "
+            f"{expected[0]}: {expected[1].line or ', '.join(expected[1].names)}")
+
+
+def say_unnamed(path: str, header: Header) -> None:
+    """Logs that a column without a name is left out."""
+    if "" in header.names:
+        logging.info("%s: the first column has no name, as where pandas wrote the rows' numbers: "
+                     "it is left out", path)

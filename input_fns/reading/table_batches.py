@@ -1,0 +1,212 @@
+"""Makes the batches of one input pipeline from a table's files.
+
+    share files > read blocks > choose records > convert and check > shuffle > batch
+
+A generator yields many rows at a time, so that no operation of TensorFlow is run for each row.
+Training data that fit in memory are read once, and `memory.py` gathers the batches from there;
+larger ones are shuffled in a buffer of `shuffle_buffer` rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional
+
+import numpy as np
+import tensorflow as tf
+
+from input_fns.reading import arrow_file, memory, table_file
+from input_fns.reading.errors import DataError, RecordError
+from input_fns.reading.files import shares_of
+from input_fns.reading.header import header_of, header_problem
+from input_fns.reading.pipeline import pipeline_of, with_options
+from input_fns.reading.row_shuffle import interleaved, joined, shuffled
+from input_fns.reading.table import Table
+from input_fns.reading.table_blocks import pieces, Share, text_blocks
+from input_fns.reading.table_rows import Layout, layout_of, Rows, rows_of
+
+_FILES_AT_A_TIME = 16
+# A remote file system takes a while to return the size of a file.
+_FILES_TO_MEASURE = 64
+# What TensorFlow keeps for a text beside its characters, which a compressed file has up to so many
+# times.
+_TEXT_BYTES, _MOST_PACKED = 24, 8
+
+
+class Source(NamedTuple):
+    """What is read of which files.
+
+    Attributes:
+      files: The files that all pipelines share.
+      tables: The columns to read, of the first file at least; the others have the same header.
+      params: The params of `input_fns/csv.py`.
+      every: Every so many records of a file one is held out for evaluation; 0: all are for both.
+      training: Whether to read what is not held out.
+    """
+
+    files: tuple[str, ...]
+    tables: Mapping[str, Table]
+    params: Mapping[str, Any]
+    every: int = 0
+    training: bool = False
+
+    @property
+    def layout(self) -> Layout:
+        """Where the columns are in the rows."""
+        return layout_of(self.tables[self.files[0]], self.params)
+
+    def rows(self, share: Share) -> Iterator[Rows]:
+        """Yields the rows of a share of a file.
+
+        Raises:
+          RecordError: A record cannot be used, or the file cannot be read.
+        """
+        try:
+            yield from self._rows(share)
+        except DataError as error:
+            raise RecordError(str(error)) from error
+
+    def _rows(self, share: Share) -> Iterator[Rows]:
+        table, layout, count = self._table(share.path), self.layout, 0
+        for block, parts, part in pieces(share, table, self.params["na_value"]):
+            ordinals = block.ordinals()
+            chosen = np.arange(len(ordinals))
+            if self.every:
+                is_held_out = ordinals % self.every == 0
+                chosen = np.flatnonzero(~is_held_out if self.training else is_held_out)
+            if parts > 1:
+                count, numbers = count + len(chosen), np.arange(count, count + len(chosen))
+                chosen = chosen[numbers % parts == part]
+            if len(chosen):
+                yield rows_of(block, chosen, table, layout, self.params)
+
+    def _table(self, path: str) -> Table:
+        if path in self.tables:
+            return self.tables[path]
+        first, header = self.files[0], header_of(path, self.params)
+        problem = header_problem(path, header, (first, header_of(first, self.params)))
+        if problem:
+            raise RecordError(problem, "header differs")
+        return self.tables[first]._replace(header=header.line)
+
+
+# AutoGraph has nothing to convert here, and would take 0.2 s to find out.
+@tf.autograph.experimental.do_not_convert
+def batches(source: Source, mode: str,
+            input_context: Optional[tf.distribute.InputContext]) -> tf.data.Dataset:
+    """Returns the batches of one input pipeline.
+
+    Args:
+      source: What to read.
+      mode: A `tf.estimator.ModeKeys`; "train" shuffles, repeats and yields full batches only, the
+        others yield every record once, in order.
+      input_context: Decides which part to read, and how many replicas share a batch.
+    """
+    params, training = source.params, mode == "train"
+    pipeline = pipeline_of(params, input_context)
+    seed = pipeline.seed if training and params["shuffle_buffer"] > 0 else None
+    shares = [Share(*each) for each in shares_of(list(source.files), pipeline, training)]
+    layout = source.layout
+    if not training:
+        rows = _dataset(lambda: itertools.chain.from_iterable(map(source.rows, shares)), layout)
+        dataset = rows.rebatch(pipeline.batch_size)
+    elif params["epochs"] != 1 and _bytes_in_memory(source, shares) <= memory.LIMIT_BYTES:
+        whole = _dataset(lambda: _whole(source, shares), layout)
+        dataset = memory.training_batches(whole, pipeline.batch_size, params["epochs"], seed,
+                                          lambda batch: batch)
+    else:
+        rows = _dataset(_epochs(source, shares, seed), layout)
+        dataset = rows.rebatch(pipeline.batch_size, drop_remainder=True)
+        if not params["epochs"]:
+            dataset = dataset.repeat()  # Only with a repeat does tf.data know that it has no end.
+    names = [name for name in source.tables[source.files[0]].names if name != layout.label]
+    return with_options(dataset.map(lambda *rows: _unpacked(rows, layout, names)).prefetch(
+        tf.data.AUTOTUNE))
+
+
+def first_bad(source: Source) -> tuple[int, str]:
+    """Returns the number of good records, and the first problem of all, or ""."""
+    total = 0
+    try:
+        for path in source.files:
+            for rows in source.rows(Share(path)):
+                total += len(rows[0])
+    except RecordError as error:
+        return total, error.sentence
+    return total, ""
+
+
+def _dataset(make: Callable[[], Iterator[Rows]], layout: Layout) -> tf.data.Dataset:
+    """Returns a dataset of the rows that a function's generators yield."""
+    empty = layout.empty()
+    return tf.data.Dataset.from_generator(make, output_signature=tuple(
+        tf.TensorSpec([None, *each.shape[1:]], tf.string if each.dtype == object else each.dtype)
+        for each in empty))
+
+
+def _whole(source: Source, shares: list[Share]) -> Iterator[Rows]:
+    """Yields all rows at once; nothing if there are none."""
+    everything = list(itertools.chain.from_iterable(map(source.rows, shares)))
+    if everything:
+        yield joined(everything)
+
+
+def _epochs(source: Source, shares: list[Share],
+            seed: Optional[int]) -> Callable[[], Iterator[Rows]]:
+    """Returns a function whose generators yield the rows epoch after epoch, shuffled with a seed.
+
+    The seed of the graph, which is known only now, counts too.
+    """
+    params = source.params
+    seeds = None if seed is None else [(each or 0) % 2**32 for each in tf.compat.v1.get_seed(seed)]
+
+    def rows() -> Iterator[Rows]:
+        for epoch in range(params["epochs"]) if params["epochs"] else itertools.count():
+            parts: Iterator[Rows]
+            if seeds is None:
+                parts = itertools.chain.from_iterable(map(source.rows, shares))
+            else:
+                random = np.random.default_rng([*seeds, epoch])
+                order = [shares[i] for i in random.permutation(len(shares))]
+                parts = shuffled(interleaved(map(source.rows, order), _FILES_AT_A_TIME),
+                                 params["shuffle_buffer"], random)
+            has_rows = False
+            for part in parts:
+                has_rows = True
+                yield part
+            if not has_rows:
+                return
+
+    return rows
+
+
+def _bytes_in_memory(source: Source, shares: list[Share]) -> float:
+    """Returns about how much memory the rows need; infinity if it would take long to find out."""
+    if len(shares) > _FILES_TO_MEASURE:
+        return float("inf")
+    layout = source.layout
+    row_bytes = (len(layout.floats) * np.dtype(layout.float_dtype).itemsize
+                 + 8 * len(layout.integers) + _TEXT_BYTES * len(layout.texts) + 8)
+    total, record_bytes = 0.0, 0.0
+    for path, parts, _ in shares:
+        if table_file.kind_of(path) not in (table_file.CSV, table_file.JSON):
+            table = arrow_file.opened(path)
+            total += (sum(table.rows) * row_bytes + table.text_bytes(layout.texts)) / parts
+            continue
+        stored = tf.io.gfile.stat(path).length * (_MOST_PACKED if table_file.is_packed(path) else 1)
+        if not record_bytes:
+            first = next(text_blocks(path, has_header=True), None)
+            record_bytes = len(first.data) / max(len(first.ordinals()), 1) if first else 1.0
+        # The characters of all fields are an upper bound of those of the texts.
+        total += stored / parts * (row_bytes / record_bytes + bool(layout.texts))
+    return total
+
+
+def _unpacked(rows: tuple[tf.Tensor, ...], layout: Layout, names: list[str]) -> Any:
+    """Returns (features, label) of a batch, or features alone if no label is read."""
+    columns: dict[str, tf.Tensor] = {}
+    for of_kind, matrix in zip((layout.floats, layout.integers, layout.texts), rows):
+        if of_kind:
+            columns.update(zip(of_kind, tf.unstack(matrix, num=len(of_kind), axis=1)))
+    features = {name: columns[name] for name in names}
+    return (features, rows[3]) if layout.label else features

@@ -1,0 +1,210 @@
+"""Finds what kind of file a table is in, and opens it: CSV or JSON lines as bytes of UTF-8 text.
+
+A file's name decides; a name that says nothing leaves it to the first bytes. Compression and the
+encoding are seen in the first bytes alone.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os.path
+from typing import Any, BinaryIO, Optional
+import zipfile
+import zlib
+
+import tensorflow as tf
+
+from input_fns.reading.errors import DataFileError
+
+CSV, JSON, PARQUET, FEATHER, MEMORY = "csv", "json", "parquet", "feather", "memory"
+# The path of a table that a program has in memory: see `arrow_file.py`.
+MEMORY_SCHEME = "memory-table://"
+
+_ENDINGS = {"csv": CSV, "tsv": CSV, "tab": CSV, "psv": CSV, "json": JSON, "jsonl": JSON,
+            "ndjson": JSON, "parquet": PARQUET, "pq": PARQUET, "feather": FEATHER, "arrow": FEATHER,
+            "ipc": FEATHER}
+_PACKED = ("gz", "gzip", "zip")
+_MAGIC = {b"PAR1": PARQUET, b"ARROW1": FEATHER}
+_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_HEAD_BYTES = 1 << 16
+# In an archive, what a Mac adds to the files.
+_NOT_DATA = ("__MACOSX", "._", ".DS_Store")
+
+
+def kind_of(path: str) -> str:
+    """Returns the kind of a file: CSV, JSON, PARQUET, FEATHER, or MEMORY.
+
+    Raises:
+      DataFileError: A spreadsheet, which has to be saved as another file.
+    """
+    if path.startswith(MEMORY_SCHEME):
+        return MEMORY
+    words = os.path.basename(path).lower().split(".")
+    if words[-1] in ("xlsx", "xls", "ods"):
+        raise DataFileError(f"{path} is a spreadsheet; expected CSV, Parquet, JSON lines or "
+                            "Feather. Save the sheet as CSV")
+    kind = _ENDINGS.get(words[-2] if words[-1] in _PACKED and words[1:] else words[-1])
+    if kind:
+        return kind
+    with tf.io.gfile.GFile(path, "rb") as file:
+        head = file.read(16)
+    magic = next((kind for sign, kind in _MAGIC.items() if head.startswith(sign)), None)
+    if magic:
+        return magic
+    with text_of(path) as text:
+        return JSON if text.read(1 << 10).lstrip()[:1] == b"{" else CSV
+
+
+DAMAGE = (EOFError, OSError, zlib.error, zipfile.BadZipFile, UnicodeDecodeError)
+
+
+class Text:
+    """A text file, unpacked, as bytes of UTF-8 whose lines end with a line feed.
+
+    Carriage returns before a line feed stay; alone, they end the lines of a file that has no line
+    feed in its beginning. A byte order mark is left out.
+    """
+
+    def __init__(self, path: str):
+        self._file, self._stream = _unpacked(path)
+        self._damage: Optional[BaseException] = None
+        head = self._stored(_HEAD_BYTES)
+        encoding = _UTF_16.get(head[:2])
+        self._decoder = codecs.getincrementaldecoder(encoding)() if encoding else None
+        self._start = self._decoded(head[2:] if encoding else head).removeprefix(codecs.BOM_UTF8)
+        self._has_old_ends = b"\r" in self._start and b"\n" not in self._start
+
+    def __enter__(self) -> Text:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def read(self, size: int) -> bytes:
+        """Returns about `size` bytes; b"" at the end.
+
+        Raises:
+          EOFError, OSError, zlib.error, zipfile.BadZipFile: The file is truncated or damaged.
+        """
+        content, self._start = self._start, b""
+        while not content:
+            stored = self._stored(size)
+            content = self._decoded(stored)
+            if not stored:
+                break
+        return content.replace(b"\r", b"\n") if self._has_old_ends else content
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def _stored(self, size: int) -> bytes:
+        """Returns `size` bytes; fewer at the end, and before damage, which the next call tells."""
+        if self._damage is not None:
+            raise self._damage
+        # `read` would drop what comes before the damage.
+        read = getattr(self._stream, "read1", self._stream.read)
+        parts: list[bytes] = []
+        while size > 0:
+            try:
+                part = read(size)
+            except DAMAGE as error:
+                if not parts:
+                    raise
+                self._damage = error
+                break
+            if not part:
+                break
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _decoded(self, stored: bytes) -> bytes:
+        if self._decoder is None:
+            return stored
+        return self._decoder.decode(stored, not stored).encode("utf-8", "replace")
+
+
+def text_of(path: str) -> Text:
+    """Returns the text file at a path, which may be gzipped, or alone in a zip archive.
+
+    Raises:
+      DataFileError: It is an archive of several files, or damaged in its beginning.
+    """
+    try:
+        return Text(path)
+    except DAMAGE as error:
+        raise DataFileError(f"{path} is truncated or damaged after line 0: {error}") from error
+
+
+def is_packed(path: str) -> bool:
+    """Returns whether a text file is compressed."""
+    with tf.io.gfile.GFile(path, "rb") as file:
+        return file.read(4).startswith((_GZIP, _ZIP))
+
+
+def _unpacked(path: str) -> tuple[Any, BinaryIO]:
+    file = seekable(path)
+    sign = file.read(4)
+    file.seek(0)
+    if sign.startswith(_GZIP):
+        return file, gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
+    return file, _member(path, file) if sign == _ZIP else file
+
+
+def _member(path: str, file: BinaryIO) -> BinaryIO:
+    """Returns the only file of a zip archive."""
+    archive = zipfile.ZipFile(file)
+    names = [name for name in archive.namelist() if not name.endswith("/") and not any(
+        part.startswith(_NOT_DATA) for part in name.split("/"))]
+    if len(names) != 1:
+        raise DataFileError(
+            f"{path} is a zip archive of {len(names)} files ({', '.join(names[:5])}"
+            f"{', ...' if names[5:] else ''}); expected one. Unpack it, and name the files")
+    return archive.open(names[0])  # type: ignore[return-value]
+
+
+class _Seekable(io.RawIOBase):
+    """A file of any file system of TensorFlow, with the methods of Python's files."""
+
+    def __init__(self, path: str):
+        super().__init__()
+        self._file = tf.io.gfile.GFile(path, "rb")
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return bytes(self._file.read(size if size is not None else -1))
+
+    def readinto(self, buffer: Any) -> int:
+        content = self.read(len(buffer))
+        buffer[:len(content)] = content
+        return len(content)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._file.seek(offset, whence)
+        return self.tell()
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()
+
+
+def seekable(path: str) -> BinaryIO:
+    """Returns a file of any file system of TensorFlow, to read bytes from."""
+    if "://" not in path:
+        try:
+            return open(path, "rb", buffering=0)
+        except OSError:
+            pass  # TensorFlow's error is the one that its users know.
+    return _Seekable(path)  # type: ignore[return-value]

@@ -1,0 +1,211 @@
+"""Cuts text into blocks of whole records, and counts the records and lines of a block.
+
+A record is a line, or several where a line break is in double quotes. Carriage returns that end no
+line are dropped, and lines without a character are no records; but both count among the lines.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+import re
+import sys
+from typing import Iterator, NamedTuple, Optional, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from input_fns.reading import table_file
+from input_fns.reading.errors import DataFileError
+
+BLOCK_BYTES = 1 << 20
+# A longer record has a quote that nothing closes.
+_MOST_BYTES = 1 << 26
+_LONE_RETURN = re.compile(rb"\r+(?=[^\n])|\r+(?=\r\n)")
+_QUOTE, _LINE_FEED, _RETURN = 34, 10, 13
+
+
+class UnquotedError(Exception):
+    """A field without quotes has a quote inside."""
+
+
+class TextBlock(NamedTuple):
+    """Whole records of a text file.
+
+    Attributes:
+      data: Their bytes; each record ends with a line feed, of which the last may have none.
+      line: The number of their first line, from 1.
+      ordinal: The number of their first record, from 1; lines without a character count.
+      has_quotes: Whether a line break may be in quotes.
+    """
+
+    data: bytes
+    line: int
+    ordinal: int
+    has_quotes: bool
+
+    def ends(self) -> np.ndarray:
+        """Returns where each record ends: positions after it, int64 [records]."""
+        ends = _ends(self.data, self.has_quotes) + 1
+        has_end = len(ends) and ends[-1] == len(self.data)
+        return ends if has_end else np.append(ends, len(self.data))
+
+    def ordinals(self) -> np.ndarray:
+        """Returns the number of each record that has a character, int64 [records]."""
+        has_blank = (self.data.startswith((b"\n", b"\r\n")) or b"\n\n" in self.data
+                     or b"\n\r\n" in self.data)
+        if not has_blank and not self.has_quotes:
+            return self.ordinal + np.arange(_num_lines(self.data))
+        ends = self.ends()
+        starts = np.append(0, ends[:-1])
+        data = np.frombuffer(self.data, np.uint8)
+        lengths = ends - starts
+        first = data[starts]
+        is_blank = ((lengths == 1) & (first == _LINE_FEED)) | (
+            (lengths == 2) & (first == _RETURN) & (data[np.minimum(starts + 1, len(data) - 1)]
+                                                   == _LINE_FEED))
+        return self.ordinal + np.flatnonzero(~is_blank)
+
+    def after_first(self) -> TextBlock:
+        """Returns the block without its first record, a header, which has no number."""
+        end = int(self.ends()[0])
+        return TextBlock(self.data[end:], self.line + self.data[:end].count(b"\n"), 1,
+                         self.has_quotes)
+
+    def records(self) -> Iterator[tuple[int, str]]:
+        """Yields the line and the text, without its end, of each record that has a character.
+
+        A byte that is no UTF-8 is a surrogate in the text, from which it can be had again.
+        """
+        line, start = self.line, 0
+        for end in self.ends().tolist():
+            stored = self.data[start:end]
+            text = stored.decode("utf-8", "surrogateescape").rstrip("\r\n")
+            if text:
+                yield line, text
+            line, start = line + stored.count(b"\n"), end
+
+
+def blocks_of(path: str) -> Iterator[TextBlock]:
+    """Yields a text file's records in blocks.
+
+    Raises:
+      DataFileError: The file is truncated or damaged.
+    """
+    lines = 0
+    with table_file.text_of(path) as text:
+        try:
+            for block in blocks(text, quotes=table_file.kind_of(path) == table_file.CSV):
+                lines = block.line - 1 + block.data.count(b"\n")
+                yield block
+        except table_file.DAMAGE as error:
+            raise DataFileError(f"{path} is truncated or damaged after line {lines}: "
+                                f"{error}") from error
+
+
+def blocks(stream: table_file.Text, quotes: bool) -> Iterator[TextBlock]:
+    """Yields the records of a stream in blocks; a line break may be in quotes, if `quotes`."""
+    rest, line, ordinal = b"", 1, 1
+    while True:
+        more = stream.read(BLOCK_BYTES)
+        content = without_returns(rest + more, is_end=not more)
+        has_quotes = quotes and b'"' in content
+        end = len(content) if not more or len(content) > _MOST_BYTES else _last_end(
+            content, has_quotes)
+        data, rest = content[:end], content[end:]
+        if data:
+            yield TextBlock(data, line, ordinal, has_quotes)
+            line += data.count(b"\n")
+            ordinal += len(_ends(data, has_quotes)) if has_quotes else data.count(b"\n")
+        if not more:
+            return
+
+
+def check_whole(paths: Sequence[str]) -> None:
+    """Raises DataFileError if a compressed text file is truncated or damaged.
+
+    A file that has not changed is read once per process.
+    """
+    for path in paths:
+        if table_file.kind_of(path) in (table_file.CSV, table_file.JSON) and (
+                table_file.is_packed(path)):
+            stat = tf.io.gfile.stat(path)
+            _read_whole(path, stat.length, stat.mtime_nsec)
+
+
+@functools.lru_cache(maxsize=1024)
+def _read_whole(path: str, length: int, changed: int) -> None:
+    del length, changed  # Keys of the cache: a changed file is read again.
+    for _ in blocks_of(path):
+        pass
+
+
+def without_returns(content: bytes, is_end: bool) -> bytes:
+    """Returns the content without carriage returns that end no line."""
+    if b"\r" not in content or content.count(b"\r") == content.count(b"\r\n"):
+        return content
+    # The last one may come before a line feed.
+    last = b"\r" if content.endswith(b"\r") and not is_end else b""
+    return _LONE_RETURN.sub(b"", content).rstrip(b"\r") + last
+
+
+def misplaced_quote(data: bytes, delimiter: str) -> Optional[int]:
+    """Returns the position of a quote that begins or ends no field, or None.
+
+    Arrow would take it for a character of the field, and others for the end of one.
+    """
+    content = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(content == _QUOTE)
+    if not len(quotes):
+        return None
+    borders = np.zeros(256, bool)
+    borders[[_QUOTE, _LINE_FEED, _RETURN, ord(delimiter)]] = True
+    opening, closing = quotes[::2], quotes[1::2]
+    before = borders[content[np.maximum(opening - 1, 0)]] | (opening == 0)
+    after = borders[content[np.minimum(closing + 1, len(content) - 1)]] | (
+        closing == len(content) - 1)
+    wrong = np.concatenate([opening[~before], closing[~after], quotes[-1:][len(quotes) % 2 == 0:]])
+    return int(wrong.min()) if len(wrong) else None
+
+
+def split(text: str, delimiter: str) -> list[str]:
+    """Returns the fields of one record.
+
+    Raises:
+      csv.Error, ValueError: It is not one record.
+      UnquotedError: A field without quotes has a quote inside.
+    """
+    if len(text) > csv.field_size_limit():
+        csv.field_size_limit(sys.maxsize)
+    rows = list(csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True))
+    if '"' in text:
+        stored = text.encode("utf-8", "replace")
+        position = misplaced_quote(stored, delimiter)
+        if position is not None:
+            # A closing one has an odd number of others before it.
+            raise ValueError("a quote does not end where the field ends") if stored.count(
+                b'"', 0, position) % 2 else UnquotedError
+    fields, = rows
+    return fields
+
+
+def _num_lines(data: bytes) -> int:
+    return data.count(b"\n") + (not data.endswith(b"\n"))
+
+
+def _ends(data: bytes, has_quotes: bool) -> np.ndarray:
+    """Returns the positions of the line feeds that end records."""
+    content = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(content == _LINE_FEED)
+    if not has_quotes:
+        return ends
+    quotes = np.flatnonzero(content == _QUOTE)
+    return ends[np.searchsorted(quotes, ends) % 2 == 0]
+
+
+def _last_end(content: bytes, has_quotes: bool) -> int:
+    if not has_quotes:
+        return content.rfind(b"\n") + 1
+    ends = _ends(content, True)
+    return int(ends[-1]) + 1 if len(ends) else 0
