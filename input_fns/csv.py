@@ -25,6 +25,9 @@ empty lines do not count, and a first column without a name is left out. Params:
                     label's values in the data, sorted; a label of numbers has none
   num_classes       labels are 0 to this - 1, checked; 0: from the data; -1: the label is no class
   delimiter         one character; empty: found in the first lines: a comma, semicolon, tab or `|`
+  number_formats    JSON object, how numbers are written that are not plain: name -> "1,234.5",
+                    "1.234,5" or "1 234.5"; units, per cent and currencies count as no part; {}:
+                    from the training files
 
 For `batch_size`, `epochs`, `shuffle_buffer` and `seed` see `input_fns/reading/pipeline.py`.
 
@@ -66,6 +69,7 @@ DEFAULT_PARAMS = {
     "label_vocabulary": [],
     "num_classes": 0,
     "delimiter": "",
+    "number_formats": {},
 }
 GLOBAL_BATCH_PARAM = "batch_size"
 TRAINS_UNTIL = "no_improvement"

@@ -39,7 +39,7 @@ def fields_problem(fields: Sequence[str], table: Table,
       params: The params of `input_fns/csv.py`.
     """
     for field, name, kind, default in zip(fields, table.names, table.types, table.defaults):
-        value = "" if field == params["na_value"] else field
+        value = "" if field == params["na_value"] else table.plain(name, field)
         if name == params["label"] and default is None:
             problem = _label_problem(value, kind, params)
             if problem:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Optional, Sequence, Union
 
 import numpy as np
+from pyarrow import compute
+import pyarrow as pa
 
 Value = Union[int, float, str]
 
@@ -12,6 +14,8 @@ Value = Union[int, float, str]
 # or the digits of other scripts.
 _INT_CHARACTERS = frozenset("0123456789- \t")
 _FLOAT_CHARACTERS = frozenset("0123456789-+.eE \t")
+# Fewer values are not worth a conversion to Arrow's.
+_MANY = 100
 _MOST = float(np.finfo(np.float32).max)
 _INT64 = np.iinfo(np.int64)
 
@@ -34,6 +38,10 @@ def numbers_of(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
       values: The texts of fields.
       kind: int or float.
     """
+    if len(values) >= _MANY:
+        found = _converted(values, kind)
+        if found is not None:
+            return found
     # Joined, so that the match does not need a Python loop over the values.
     if not set("\t".join(values)) <= (_INT_CHARACTERS if kind is int else _FLOAT_CHARACTERS):
         return None
@@ -46,6 +54,20 @@ def numbers_of(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
         return np.array(numbers, np.int64) if is_small else None
     array = np.array(numbers, np.float64)
     return array if (np.abs(array) <= _MOST).all() else None
+
+
+def _converted(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
+    """Returns the numbers as Arrow reads them; None if one of them needs a closer look."""
+    try:
+        texts = pa.array(values, pa.string())
+        if kind is int:
+            # Arrow reads hexadecimal integers.
+            has_x = compute.any(compute.match_substring(texts, "x", ignore_case=True)).as_py()
+            return None if has_x else texts.cast(pa.int64()).to_numpy()
+        array: np.ndarray = texts.cast(pa.float64()).to_numpy()
+        return array if (np.abs(array) <= _MOST).all() else None
+    except (pa.ArrowException, ValueError):
+        return None
 
 
 def is_finite(value: str) -> bool:

@@ -6,6 +6,7 @@ import difflib
 import math
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
+from input_fns.reading import number_format
 from input_fns.reading.errors import DataParamError
 from input_fns.reading.field import Value
 from input_fns.reading.header import Header, header_of
@@ -23,6 +24,7 @@ class Table(NamedTuple):
         not be empty; NaN for a model that prepares columns itself.
       types: Their types: int, float or str.
       delimiter: What separates the fields of a line.
+      formats: The formats of the numbers that are not plain, by column; see `number_format.py`.
     """
 
     header: str
@@ -32,6 +34,11 @@ class Table(NamedTuple):
     defaults: list[Optional[Value]]
     types: list[type]
     delimiter: str = ","
+    formats: Mapping[str, str] = {}
+
+    def plain(self, name: str, text: str) -> str:
+        """Returns the text of a column's field; a number as programs write it."""
+        return number_format.plain(text, self.formats[name]) if name in self.formats else text
 
 
 def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
@@ -75,7 +82,10 @@ def table_with(header: Header, columns: Mapping[str, Value], params: Mapping[str
              for name in names]
     types = [type(columns[name]) if name == label else type_of(columns[name], params)
              for name in names]
-    return Table(header.line, len(header.names), positions, names, fills, types, header.delimiter)
+    formats = {name: form for name, form in params.get("number_formats", {}).items()
+               if dict(zip(names, types)).get(name, str) is not str}
+    return Table(header.line, len(header.names), positions, names, fills, types, header.delimiter,
+                 formats)
 
 
 def wants_kinds(params: Mapping[str, Any]) -> bool:

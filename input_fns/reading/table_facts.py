@@ -25,7 +25,7 @@ _MOST_COMPARED_BYTES = 20 * 1024**2
 # The facts that are learned depend on these params.
 _USED = ("columns", "column_types", "drop", "label", "label_vocabulary", "num_classes",
          "numeric_scale", "delimiter", "na_value", "empty_numbers", "eval_files", "eval_every",
-         "train_files", "prepare_columns", "table_columns", "label_scale")
+         "train_files", "number_formats", "prepare_columns", "table_columns", "label_scale")
 
 
 class _Inputs(NamedTuple):
@@ -80,6 +80,7 @@ def completed(params: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
         learned = _learned(params)
         texts = params["label_vocabulary"] or learned.get("label_vocabulary", [])
         return {**params, "columns": learned["columns"], "label_vocabulary": texts,
+                "number_formats": params["number_formats"] or learned.get("number_formats", {}),
                 "num_classes": params["num_classes"] or learned["num_classes"]}
     if kind is not None:
         columns[label] = columns.get(label, kind())
@@ -152,6 +153,7 @@ def _learned_once(inputs: _Inputs) -> dict[str, Any]:
         **({"table_columns": {name: each.entry for name, each in decisions.items() if each.entry}}
            if decisions else {}),
         **({"label_scale": scale} if scale else {}),
+        **({"number_formats": dict(found.number_formats)} if found.number_formats else {}),
         **({"train_examples": int(found.is_training.sum())} if found.is_whole else {}),
         **({"empty_fields": empty} if empty else {})}
 

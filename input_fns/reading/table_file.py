@@ -148,11 +148,15 @@ def is_packed(path: str) -> bool:
 
 def _unpacked(path: str) -> tuple[Any, BinaryIO]:
     file = seekable(path)
-    sign = file.read(4)
-    file.seek(0)
-    if sign.startswith(_GZIP):
-        return file, gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
-    return file, _member(path, file) if sign == _ZIP else file
+    try:
+        sign = file.read(4)
+        file.seek(0)
+        if sign.startswith(_GZIP):
+            return file, gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
+        return file, _member(path, file) if sign == _ZIP else file
+    except BaseException:
+        file.close()
+        raise
 
 
 def _member(path: str, file: BinaryIO) -> BinaryIO:

@@ -8,7 +8,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 import numpy as np
 import pyarrow as pa
 
-from input_fns.reading import bad_line
+from input_fns.reading import bad_line, number_format
 from input_fns.reading.errors import RecordError
 from input_fns.reading.field import numbers_of, Value
 from input_fns.reading.table import is_unprepared, Table
@@ -76,15 +76,31 @@ def rows_of(block: Block, chosen: np.ndarray, table: Table, layout: Layout,
       RecordError: A record cannot be used.
     """
     try:
-        columns = dict(zip(table.names, block.arrays(table, table.types)))
+        kinds = [str if name in table.formats else kind
+                 for name, kind in zip(table.names, table.types)]
+        columns = dict(zip(table.names, block.arrays(table, kinds)))
         is_all = len(chosen) == len(next(iter(columns.values())))
         if not is_all:
             wanted = pa.array(chosen)
             columns = {name: column.take(wanted) for name, column in columns.items()}
+        for name, form in table.formats.items():
+            columns[name] = _plain(columns[name], form, dict(zip(table.names, table.types))[name])
         return _converted(columns, table, layout, params)
     except (pa.ArrowException, ValueError):
         # The texts show which record is wrong; if none is, Arrow reads less than it should.
         return _of_texts(block, chosen, table, layout, params)
+
+
+def _plain(texts: pa.Array, form: str, kind: type) -> pa.Array:
+    """Returns the numbers of a format; raises ValueError if a text is none."""
+    if not isinstance(texts, pa.DictionaryArray):
+        texts = texts.dictionary_encode()
+    different = [text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
+                 for text in texts.dictionary.to_pylist()]
+    found = numbers_of([number_format.plain(text, form) for text in different if text], kind)
+    if found is None:
+        raise ValueError("a number has another format")
+    return _array(different, kind, found).take(texts.indices)
 
 
 def _converted(columns: Mapping[str, pa.Array], table: Table, layout: Layout,
@@ -182,9 +198,11 @@ def _of_texts(block: Block, chosen: np.ndarray, table: Table, layout: Layout,
     places, records = [], []
     for place, fields in block.fields(table, chosen):
         places.append(place)
-        records.append(["" if field == params["na_value"] else field for field in fields])
+        records.append(fields)
     columns = {}
-    for name, kind, texts in zip(table.names, table.types, zip(*records)):
+    for name, kind, column in zip(table.names, table.types, zip(*records)):
+        texts = ["" if field == params["na_value"] else table.plain(name, field)
+                 for field in column]
         numbers = None if kind is str else numbers_of([text for text in texts if text], kind)
         if kind is not str and numbers is None:
             _raise_first(places, records, table, params)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
+from pyarrow import compute
 import pyarrow as pa
 
-from input_fns.reading import arrow_file, table_file
+from input_fns.reading import arrow_file, number_format, table_file
 from input_fns.reading.errors import DataFileError, RecordError
-from input_fns.reading.header import header_of, header_problem, say_unnamed
+from input_fns.reading.header import Header, header_of, header_problem, say_unnamed
 from input_fns.reading.table import Table
 from input_fns.reading.table_blocks import Block, CsvBlock, pieces, Share
 
@@ -28,6 +29,8 @@ class Scan(NamedTuple):
       is_whole: Whether all records of all files were read.
       word: What a record is called: "line", or "row" in a file that has no lines.
       kinds: The types of the columns of numbers, int or float, if the files have types.
+      number_formats: The formats of the numbers that were not plain, by column; in `columns` they
+        are plain.
     """
 
     columns: dict[str, tuple[str, ...]]
@@ -36,6 +39,7 @@ class Scan(NamedTuple):
     is_whole: bool
     word: str = "line"
     kinds: Mapping[str, type] = {}
+    number_formats: Mapping[str, str] = {}
 
     def place(self, index: int) -> str:
         """Returns a record's place in words."""
@@ -65,9 +69,37 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
     table = Table(header.line, len(header.names), [header.names.index(name) for name in names],
                   names, [""] * len(names), [str] * len(names), header.delimiter)
     most = min(MOST_LINES, _MOST_FIELDS // len(names))
-    parts: list[dict[str, list[str]]] = []
-    ordinals: list[np.ndarray] = []
-    places: list[tuple[str, int]] = []
+    read = _Read([], [], [])
+    is_whole = _read(files, header, table, params, most, read)
+    if not read.places:
+        raise DataFileError(
+            f"train_files is {params['train_files']!r}, and no file of it holds a record")
+    every = 0 if params["eval_files"] else params["eval_every"]
+    numbers = np.concatenate(read.ordinals)
+    is_training = numbers % every != 0 if every else np.ones(len(numbers), bool)
+    is_text = table_file.kind_of(files[0]) in (table_file.CSV, table_file.JSON)
+    kinds = {} if is_text else arrow_file.kinds_of(files[0])
+    columns, formats = {}, {}
+    for name, parts in zip(names, zip(*read.columns)):
+        columns[name], format_ = _column(name, pa.chunked_array(parts), params,
+                                         name not in kinds)
+        if format_:
+            formats[name] = format_
+    return Scan(columns, is_training, read.places, is_whole, "line" if is_text else "row", kinds,
+                formats)
+
+
+class _Read(NamedTuple):
+    """What was read, block by block: the columns' texts, and the records' numbers and places."""
+
+    columns: list[list[pa.Array]]
+    ordinals: list[np.ndarray]
+    places: list[tuple[str, int]]
+
+
+def _read(files: Sequence[str], header: Header, table: Table, params: Mapping[str, Any], most: int,
+          read: _Read) -> bool:
+    """Reads up to `most` records; returns whether there are no more."""
     for path in files:
         found = header_of(path, params)
         problem = header_problem(path, found, (files[0], header))
@@ -75,36 +107,47 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
             raise DataFileError(problem)
         for block, *_ in pieces(Share(path), table._replace(header=found.line)):
             numbers = block.ordinals()
-            if not len(numbers):
-                continue
-            if len(places) == most:
-                return _scan(files, params, parts, ordinals, places, names, False)
-            chosen = np.arange(min(len(numbers), most - len(places)))
-            lines, texts = _texts(block, chosen, table)
-            parts.append(dict(zip(names, texts)))
-            ordinals.append(numbers[chosen])
-            places += ((path, line) for line in lines)
+            chosen = np.arange(min(len(numbers), most - len(read.places)))
+            if len(chosen):
+                lines, texts = _texts(block, chosen, table)
+                read.columns.append(texts)
+                read.ordinals.append(numbers[chosen])
+                read.places.extend((path, line) for line in lines)
             if len(chosen) < len(numbers):
-                return _scan(files, params, parts, ordinals, places, names, False)
-    if not places:
-        raise DataFileError(
-            f"train_files is {params['train_files']!r}, and no file of it holds a record")
-    return _scan(files, params, parts, ordinals, places, names, True)
+                return False
+    return True
 
 
-def _scan(files: Sequence[str], params: Mapping[str, Any], parts: list[dict[str, list[str]]],
-          ordinals: list[np.ndarray], places: list[tuple[str, int]], names: list[str],
-          is_whole: bool) -> Scan:
-    every = 0 if params["eval_files"] else params["eval_every"]
-    numbers = np.concatenate(ordinals)
-    is_training = numbers % every != 0 if every else np.ones(len(numbers), bool)
-    columns = {name: tuple(text for part in parts for text in part[name]) for name in names}
-    is_text = table_file.kind_of(files[0]) in (table_file.CSV, table_file.JSON)
-    return Scan(columns, is_training, places, is_whole, "line" if is_text else "row",
-                {} if is_text else arrow_file.kinds_of(files[0]))
+def _column(name: str, texts: pa.ChunkedArray, params: Mapping[str, Any],
+            is_open: bool) -> tuple[tuple[str, ...], str]:
+    """Returns a column's texts, and the format of its numbers, which are then plain ones.
+
+    The format is "" if the numbers are plain already, or may be something else.
+    """
+    values: Sequence[str] = texts.to_pylist()
+    set_by_user = params.get("number_formats", {}).get(name, "")
+    is_text = params["column_types"].get(name) == "text" or isinstance(
+        params["columns"].get(name), str) or name == params["label"] and params["label_vocabulary"]
+    if is_text or not is_open:
+        return tuple(values), ""
+    format_ = set_by_user or ("" if _are_plain(texts, params["na_value"]) else number_format.found(
+        name, [value for value in values if value and value != params["na_value"]]))
+    if format_:
+        values = [number_format.plain(value, format_) for value in values]
+    return tuple(values), format_
 
 
-def _texts(block: Block, chosen: np.ndarray, table: Table) -> tuple[list[int], list[list[str]]]:
+def _are_plain(texts: pa.ChunkedArray, na_value: str) -> bool:
+    """Returns whether all texts that are not empty are plain numbers."""
+    is_empty = compute.is_in(texts, pa.array(["", na_value]))
+    try:
+        compute.if_else(is_empty, None, texts).cast(pa.float64())
+        return True
+    except pa.ArrowInvalid:
+        return False
+
+
+def _texts(block: Block, chosen: np.ndarray, table: Table) -> tuple[list[int], list[pa.Array]]:
     """Returns the numbers of records, and the texts of each column.
 
     Raises:
@@ -113,9 +156,8 @@ def _texts(block: Block, chosen: np.ndarray, table: Table) -> tuple[list[int], l
     try:
         if isinstance(block, CsvBlock):
             # Arrow's error has no line, so that a wrong record is looked for by the exact way.
-            columns = [_decoded(column) for column in block.arrays(table, [bytes] * len(
-                table.names))]
-            return block.lines(chosen), [column[:len(chosen)] for column in columns]
+            columns = block.arrays(table, [bytes] * len(table.names))
+            return block.lines(chosen), [_decoded(column)[:len(chosen)] for column in columns]
     except (pa.ArrowException, ValueError):
         pass
     numbers, records = [], []
@@ -125,15 +167,15 @@ def _texts(block: Block, chosen: np.ndarray, table: Table) -> tuple[list[int], l
             records.append(fields)
     except RecordError as error:
         raise DataFileError(error.sentence) from error
-    return numbers, [list(map(_printable, column)) for column in zip(*records)]
+    return numbers, [pa.array(map(_printable, column), pa.string()) for column in zip(*records)]
 
 
-def _decoded(column: pa.Array) -> list[str]:
+def _decoded(column: pa.Array) -> pa.Array:
     try:
-        texts: list[str] = column.fill_null(b"").cast(pa.string()).to_pylist()
-        return texts
+        return column.fill_null(b"").cast(pa.string())
     except pa.ArrowInvalid:
-        return [text.decode("utf-8", "replace") for text in column.fill_null(b"").to_pylist()]
+        return pa.array([text.decode("utf-8", "replace") for text in column.fill_null(
+            b"").to_pylist()])
 
 
 def _printable(text: str) -> str:

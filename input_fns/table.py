@@ -1,0 +1,14 @@
+"""Tables in CSV, Parquet, JSON lines and Feather files: another name of the plug-in `csv`.
+
+All params are those of `input_fns/csv.py`.
+"""
+
+from __future__ import annotations
+
+from input_fns import csv
+from input_fns.csv import data_params, data_problem, input_fn
+
+DEFAULT_PARAMS = {**csv.DEFAULT_PARAMS}
+GLOBAL_BATCH_PARAM = csv.GLOBAL_BATCH_PARAM
+
+__all__ = ["DEFAULT_PARAMS", "GLOBAL_BATCH_PARAM", "data_params", "data_problem", "input_fn"]
