@@ -9,6 +9,6 @@ from input_fns import csv
 from input_fns.csv import data_params, data_problem, input_fn
 
 DEFAULT_PARAMS = {**csv.DEFAULT_PARAMS}
-GLOBAL_BATCH_PARAM = csv.GLOBAL_BATCH_PARAM
+GLOBAL_BATCH_PARAM = "batch_size"
 
 __all__ = ["DEFAULT_PARAMS", "GLOBAL_BATCH_PARAM", "data_params", "data_problem", "input_fn"]

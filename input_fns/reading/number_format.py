@@ -85,7 +85,8 @@ def found(name: str, values: Sequence[str]) -> str:
 
 def _are_mostly_written(values: Sequence[str]) -> bool:
     """Returns whether most values look like numbers of any format."""
-    count = sum(_WRITTEN.fullmatch(value) is not None for value in values)
+    # A date, such as 2.5.2014, is of none.
+    count = sum(any(_is_of(value, each) for each in FORMATS) for value in values)
     return 10 * count >= _NUMBERS_OF_TEN * len(values) > 0
 
 

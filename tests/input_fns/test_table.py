@@ -191,7 +191,8 @@ def test_numbers_as_people_write_them(params, tmp_path, values, form, numbers):
     path = tmp_path / "rows.csv"
     path.write_text("row;price;label\n" + "".join(
         f"{i};{value};{i % 2}\n" for i, value in enumerate(values)))
-    params.update(train_files=str(path), eval_files=str(path), table_columns={})
+    params.update(train_files=str(path), eval_files=str(path), prepare_columns=True,
+                  table_columns={"price": {"kind": "number"}})
     known = plugin.data_params(params)
     assert known["number_formats"] == {"price": form}
     params.update({name: value for name, value in known.items() if name in params})
