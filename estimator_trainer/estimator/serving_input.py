@@ -1,5 +1,6 @@
 """Serving input receivers, derived from what the input_fn yields."""
 
+import re
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -8,6 +9,7 @@ from estimator_trainer import errors
 from estimator_trainer.input import batches
 from estimator_trainer.plugins import loader
 
+_NOT_IN_OP_NAMES = re.compile(r"[^A-Za-z0-9_.\\/>-]")
 ReceiverFn = Callable[[], Any]
 
 # The dtype in a tf.Example for each dtype that a model may take.
@@ -74,17 +76,24 @@ def adapt(function: ReceiverFn, name: str, params: dict[str, Any]) -> ReceiverFn
 def raw_tensors(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns placeholders for the specs by name, as features and as receivers."""
     tensors = {}
-    for name, spec in specs.items():
+    for feature, spec in specs.items():
+        name = _op_name(feature)
         if isinstance(spec, tf.SparseTensorSpec):
-            tensors[name] = tf.compat.v1.sparse_placeholder(
+            tensors[feature] = tf.compat.v1.sparse_placeholder(
                 spec.dtype, [None, *spec.shape[1:]], name=name)
         elif isinstance(spec, tf.RaggedTensorSpec):
-            tensors[name] = tf.compat.v1.ragged.placeholder(
+            tensors[feature] = tf.compat.v1.ragged.placeholder(
                 spec.dtype, spec.ragged_rank, spec.shape[spec.ragged_rank + 1:], name=name)
         else:
             shape = None if spec.shape.rank is None else [None, *spec.shape[1:]]
-            tensors[name] = tf.compat.v1.placeholder(spec.dtype, shape, name=name)
+            tensors[feature] = tf.compat.v1.placeholder(spec.dtype, shape, name=name)
     return tensors, tensors
+
+
+def _op_name(feature: str) -> str:
+    """Returns a feature's name as the name of an operation, in which few characters are allowed."""
+    name = _NOT_IN_OP_NAMES.sub("_", feature)
+    return name if name[:1].isalnum() or name.startswith(".") else f"feature{name}"
 
 
 def _parsed_examples(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -38,7 +38,7 @@ def numbers_of(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
       values: The texts of fields.
       kind: int or float.
     """
-    if len(values) >= _MANY:
+    if len(values) >= _MANY and is_of(values[0], kind):
         found = _converted(values, kind)
         if found is not None:
             return found
@@ -61,9 +61,10 @@ def _converted(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
     try:
         texts = pa.array(values, pa.string())
         if kind is int:
+            integers: np.ndarray = texts.cast(pa.int64()).to_numpy()
             # Arrow reads hexadecimal integers.
-            has_x = compute.any(compute.match_substring(texts, "x", ignore_case=True)).as_py()
-            return None if has_x else texts.cast(pa.int64()).to_numpy()
+            has_x = any(compute.any(compute.match_substring(texts, x)).as_py() for x in "xX")
+            return None if has_x else integers
         array: np.ndarray = texts.cast(pa.float64()).to_numpy()
         return array if (np.abs(array) <= _MOST).all() else None
     except (pa.ArrowException, ValueError):

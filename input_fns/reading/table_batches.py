@@ -9,6 +9,8 @@ larger ones are shuffled in a buffer of `shuffle_buffer` rows.
 
 from __future__ import annotations
 
+import collections
+from concurrent import futures
 import itertools
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional
 
@@ -22,10 +24,12 @@ from input_fns.reading.header import header_of, header_problem
 from input_fns.reading.pipeline import pipeline_of, with_options
 from input_fns.reading.row_shuffle import interleaved, joined, shuffled
 from input_fns.reading.table import Table
-from input_fns.reading.table_blocks import pieces, Share, text_blocks
+from input_fns.reading.table_blocks import Block, pieces, Share, text_blocks
 from input_fns.reading.table_rows import Layout, layout_of, Rows, rows_of
 
 _FILES_AT_A_TIME = 16
+# More blocks at a time would need the cores of the training itself.
+_THREADS, _BLOCKS_AHEAD = 2, 3
 # A remote file system takes a while to return the size of a file.
 _FILES_TO_MEASURE = 64
 # What TensorFlow keeps for a text beside its characters, which a compressed file has up to so many
@@ -55,19 +59,32 @@ class Source(NamedTuple):
         """Where the columns are in the rows."""
         return layout_of(self.tables[self.files[0]], self.params)
 
-    def rows(self, share: Share) -> Iterator[Rows]:
-        """Yields the rows of a share of a file.
+    def rows(self, share: Share, pool: Optional[futures.Executor] = None) -> Iterator[Rows]:
+        """Yields the rows of a share of a file; a pool's threads convert the next blocks meanwhile.
 
         Raises:
           RecordError: A record cannot be used, or the file cannot be read.
         """
         try:
-            yield from self._rows(share)
+            table, layout = self._table(share.path), self.layout
+            chosen = self._chosen(share, table)
+            if pool is None:
+                for block, rows in chosen:
+                    yield rows_of(block, rows, table, layout, self.params)
+                return
+            waiting: collections.deque[futures.Future[Rows]] = collections.deque()
+            for block, rows in chosen:
+                waiting.append(pool.submit(rows_of, block, rows, table, layout, self.params))
+                if len(waiting) > _BLOCKS_AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
         except DataError as error:
             raise RecordError(str(error)) from error
 
-    def _rows(self, share: Share) -> Iterator[Rows]:
-        table, layout, count = self._table(share.path), self.layout, 0
+    def _chosen(self, share: Share, table: Table) -> Iterator[tuple[Block, np.ndarray]]:
+        """Yields the blocks in which the share has records, and the positions of these."""
+        count = 0
         for block, parts, part in pieces(share, table, self.params["na_value"]):
             ordinals = block.ordinals()
             chosen = np.arange(len(ordinals))
@@ -78,7 +95,7 @@ class Source(NamedTuple):
                 count, numbers = count + len(chosen), np.arange(count, count + len(chosen))
                 chosen = chosen[numbers % parts == part]
             if len(chosen):
-                yield rows_of(block, chosen, table, layout, self.params)
+                yield block, chosen
 
     def _table(self, path: str) -> Table:
         if path in self.tables:
@@ -108,7 +125,7 @@ def batches(source: Source, mode: str,
     shares = [Share(*each) for each in shares_of(list(source.files), pipeline, training)]
     layout = source.layout
     if not training:
-        rows = _dataset(lambda: itertools.chain.from_iterable(map(source.rows, shares)), layout)
+        rows = _dataset(lambda: _in_order(source, shares), layout)
         dataset = rows.rebatch(pipeline.batch_size)
     elif params["epochs"] != 1 and _bytes_in_memory(source, shares) <= memory.LIMIT_BYTES:
         whole = _dataset(lambda: _whole(source, shares), layout)
@@ -144,9 +161,16 @@ def _dataset(make: Callable[[], Iterator[Rows]], layout: Layout) -> tf.data.Data
         for each in empty))
 
 
+def _in_order(source: Source, shares: list[Share]) -> Iterator[Rows]:
+    """Yields the rows of all shares in order."""
+    with futures.ThreadPoolExecutor(_THREADS) as pool:
+        for share in shares:
+            yield from source.rows(share, pool)
+
+
 def _whole(source: Source, shares: list[Share]) -> Iterator[Rows]:
     """Yields all rows at once; nothing if there are none."""
-    everything = list(itertools.chain.from_iterable(map(source.rows, shares)))
+    everything = list(_in_order(source, shares))
     if everything:
         yield joined(everything)
 
@@ -164,12 +188,9 @@ def _epochs(source: Source, shares: list[Share],
         for epoch in range(params["epochs"]) if params["epochs"] else itertools.count():
             parts: Iterator[Rows]
             if seeds is None:
-                parts = itertools.chain.from_iterable(map(source.rows, shares))
+                parts = _in_order(source, shares)
             else:
-                random = np.random.default_rng([*seeds, epoch])
-                order = [shares[i] for i in random.permutation(len(shares))]
-                parts = shuffled(interleaved(map(source.rows, order), _FILES_AT_A_TIME),
-                                 params["shuffle_buffer"], random)
+                parts = _shuffled(source, shares, np.random.default_rng([*seeds, epoch]))
             has_rows = False
             for part in parts:
                 has_rows = True
@@ -178,6 +199,16 @@ def _epochs(source: Source, shares: list[Share],
                 return
 
     return rows
+
+
+def _shuffled(source: Source, shares: list[Share], random: np.random.Generator) -> Iterator[Rows]:
+    """Yields the rows of one epoch, from several files at a time."""
+    order = [shares[i] for i in random.permutation(len(shares))]
+    with futures.ThreadPoolExecutor(_THREADS) as pool:
+        # Of many files, the next blocks of each would need more memory than the buffer.
+        ahead = pool if len(shares) <= _THREADS else None
+        yield from shuffled(interleaved((source.rows(share, ahead) for share in order),
+                                        _FILES_AT_A_TIME), source.params["shuffle_buffer"], random)
 
 
 def _bytes_in_memory(source: Source, shares: list[Share]) -> float:

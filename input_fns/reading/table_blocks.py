@@ -85,12 +85,11 @@ class CsvBlock(NamedTuple):
                 column_types={name: _ARROW_TYPES[kind] for name, kind in zip(wanted, kinds)}))
         return [column.combine_chunks() for column in found.columns]
 
-    def lines(self, chosen: np.ndarray) -> list[int]:
+    def lines(self, chosen: np.ndarray) -> np.ndarray:
         """Returns the numbers of the lines with which the chosen records begin."""
         if not self.text.has_quotes:
-            return (self.text.line + (self.ordinals()[chosen] - self.text.ordinal)).tolist()
-        every = [line for line, _ in self.text.records()]
-        return [every[index] for index in chosen.tolist()]
+            return self.text.line + (self.ordinals()[chosen] - self.text.ordinal)
+        return np.array([line for line, _ in self.text.records()])[chosen]
 
     def fields(self, table: Table, chosen: np.ndarray) -> Iterator[tuple[str, list[str]]]:
         """See Block."""

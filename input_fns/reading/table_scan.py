@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
@@ -17,6 +18,28 @@ from input_fns.reading.table_blocks import Block, CsvBlock, pieces, Share
 MOST_LINES = 100_000
 # Otherwise a table of very many columns would not fit in memory.
 _MOST_FIELDS = 2_000_000
+
+
+class Places:
+    """File and number of each record, in order; a sequence of (path, number)."""
+
+    def __init__(self) -> None:
+        self._paths: list[str] = []
+        self._numbers: list[np.ndarray] = []
+        self._ends: list[int] = [0]
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    def __getitem__(self, index: int) -> tuple[str, int]:
+        part = bisect.bisect_right(self._ends, index) - 1
+        return self._paths[part], int(self._numbers[part][index - self._ends[part]])
+
+    def add(self, path: str, numbers: np.ndarray) -> None:
+        """Adds the next records, of one file."""
+        self._paths.append(path)
+        self._numbers.append(numbers)
+        self._ends.append(len(self) + len(numbers))
 
 
 class Scan(NamedTuple):
@@ -35,7 +58,7 @@ class Scan(NamedTuple):
 
     columns: dict[str, tuple[str, ...]]
     is_training: np.ndarray
-    places: list[tuple[str, int]]
+    places: Places
     is_whole: bool
     word: str = "line"
     kinds: Mapping[str, type] = {}
@@ -69,9 +92,9 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
     table = Table(header.line, len(header.names), [header.names.index(name) for name in names],
                   names, [""] * len(names), [str] * len(names), header.delimiter)
     most = min(MOST_LINES, _MOST_FIELDS // len(names))
-    read = _Read([], [], [])
+    read = _Read([], [], Places())
     is_whole = _read(files, header, table, params, most, read)
-    if not read.places:
+    if not len(read.places):
         raise DataFileError(
             f"train_files is {params['train_files']!r}, and no file of it holds a record")
     every = 0 if params["eval_files"] else params["eval_every"]
@@ -94,7 +117,7 @@ class _Read(NamedTuple):
 
     columns: list[list[pa.Array]]
     ordinals: list[np.ndarray]
-    places: list[tuple[str, int]]
+    places: Places
 
 
 def _read(files: Sequence[str], header: Header, table: Table, params: Mapping[str, Any], most: int,
@@ -112,7 +135,7 @@ def _read(files: Sequence[str], header: Header, table: Table, params: Mapping[st
                 lines, texts = _texts(block, chosen, table)
                 read.columns.append(texts)
                 read.ordinals.append(numbers[chosen])
-                read.places.extend((path, line) for line in lines)
+                read.places.add(path, lines)
             if len(chosen) < len(numbers):
                 return False
     return True
@@ -147,7 +170,7 @@ def _are_plain(texts: pa.ChunkedArray, na_value: str) -> bool:
         return False
 
 
-def _texts(block: Block, chosen: np.ndarray, table: Table) -> tuple[list[int], list[pa.Array]]:
+def _texts(block: Block, chosen: np.ndarray, table: Table) -> tuple[np.ndarray, list[pa.Array]]:
     """Returns the numbers of records, and the texts of each column.
 
     Raises:
@@ -167,7 +190,8 @@ def _texts(block: Block, chosen: np.ndarray, table: Table) -> tuple[list[int], l
             records.append(fields)
     except RecordError as error:
         raise DataFileError(error.sentence) from error
-    return numbers, [pa.array(map(_printable, column), pa.string()) for column in zip(*records)]
+    return np.array(numbers), [pa.array(map(_printable, column), pa.string())
+                               for column in zip(*records)]
 
 
 def _decoded(column: pa.Array) -> pa.Array:

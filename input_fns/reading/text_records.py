@@ -53,18 +53,15 @@ class TextBlock(NamedTuple):
 
     def ordinals(self) -> np.ndarray:
         """Returns the number of each record that has a character, int64 [records]."""
-        has_blank = (self.data.startswith((b"\n", b"\r\n")) or b"\n\n" in self.data
-                     or b"\n\r\n" in self.data)
-        if not has_blank and not self.has_quotes:
-            return self.ordinal + np.arange(_num_lines(self.data))
         ends = self.ends()
-        starts = np.append(0, ends[:-1])
+        lengths = np.diff(ends, prepend=0)
+        if lengths.min() > 2:
+            return self.ordinal + np.arange(len(ends))
         data = np.frombuffer(self.data, np.uint8)
-        lengths = ends - starts
-        first = data[starts]
-        is_blank = ((lengths == 1) & (first == _LINE_FEED)) | (
-            (lengths == 2) & (first == _RETURN) & (data[np.minimum(starts + 1, len(data) - 1)]
-                                                   == _LINE_FEED))
+        starts = ends - lengths
+        second = data[np.minimum(starts + 1, len(data) - 1)]
+        is_blank = ((lengths == 1) & (data[starts] == _LINE_FEED)) | (
+            (lengths == 2) & (data[starts] == _RETURN) & (second == _LINE_FEED))
         return self.ordinal + np.flatnonzero(~is_blank)
 
     def after_first(self) -> TextBlock:
@@ -188,10 +185,6 @@ def split(text: str, delimiter: str) -> list[str]:
                 b'"', 0, position) % 2 else UnquotedError
     fields, = rows
     return fields
-
-
-def _num_lines(data: bytes) -> int:
-    return data.count(b"\n") + (not data.endswith(b"\n"))
 
 
 def _ends(data: bytes, has_quotes: bool) -> np.ndarray:
