@@ -73,6 +73,7 @@ DEFAULT_PARAMS = {
 }
 GLOBAL_BATCH_PARAM = "batch_size"
 TRAINS_UNTIL = "no_improvement"
+STARTS_OVER = True
 
 
 def input_fn(

@@ -10,5 +10,8 @@ from input_fns.csv import data_params, data_problem, input_fn
 
 DEFAULT_PARAMS = {**csv.DEFAULT_PARAMS}
 GLOBAL_BATCH_PARAM = "batch_size"
+TRAINS_UNTIL = "no_improvement"
+STARTS_OVER = True
 
-__all__ = ["DEFAULT_PARAMS", "GLOBAL_BATCH_PARAM", "data_params", "data_problem", "input_fn"]
+__all__ = ["DEFAULT_PARAMS", "GLOBAL_BATCH_PARAM", "STARTS_OVER", "TRAINS_UNTIL", "data_params",
+           "data_problem", "input_fn"]

@@ -60,9 +60,9 @@ def _csv_header(path: str, params: Mapping[str, Any]) -> Header:
         names = text_records.split(line, delimiter) if line else []
     except (csv.Error, ValueError, text_records.UnquotedError) as error:
         raise DataFileError(f"line 1 of {path} cannot be split into names: {error}") from error
-    given = _names_in_order(len(names), names, params)
-    if given:
-        return Header("", given, delimiter)
+    in_order = _names_in_order(len(names), names, params)
+    if in_order:
+        return Header("", in_order, delimiter)
     _check_names(path, names, delimiter)
     return Header(line, names, delimiter)
 
@@ -147,7 +147,7 @@ def header_problem(path: str, header: Header, expected: tuple[str, Header]) -> s
             f"{expected[0]}: {expected[1].line or ', '.join(expected[1].names)}")
 
 
-def say_unnamed(path: str, header: Header) -> None:
+def log_unnamed(path: str, header: Header) -> None:
     """Logs that a column without a name is left out."""
     if "" in header.names:
         logging.info("%s: the first column has no name, as where pandas wrote the rows' numbers: "

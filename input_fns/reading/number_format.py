@@ -18,7 +18,7 @@ ENGLISH, GERMAN, SPACED = "1,234.5", "1.234,5", "1 234.5"
 FORMATS = (ENGLISH, GERMAN, SPACED)
 
 _NUMBERS_OF_TEN = 9
-# So many values show that a column is something else.
+# A sample of this size shows that a column has other texts.
 _SAMPLE = 200
 # The plain blank, and those at which no line breaks.
 _BLANKS = " \u00a0\u2007\u2009\u202f"

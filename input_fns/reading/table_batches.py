@@ -32,13 +32,13 @@ _FILES_AT_A_TIME = 16
 _THREADS, _BLOCKS_AHEAD = 2, 3
 # A remote file system takes a while to return the size of a file.
 _FILES_TO_MEASURE = 64
-# What TensorFlow keeps for a text beside its characters, which a compressed file has up to so many
-# times.
+# Bytes that TensorFlow keeps for a text beside its characters, and how often these may fit in a
+# compressed file.
 _TEXT_BYTES, _MOST_PACKED = 24, 8
 
 
 class Source(NamedTuple):
-    """What is read of which files.
+    """Files, and the part of them to read.
 
     Attributes:
       files: The files that all pipelines share.
@@ -205,7 +205,7 @@ def _shuffled(source: Source, shares: list[Share], random: np.random.Generator) 
     """Yields the rows of one epoch, from several files at a time."""
     order = [shares[i] for i in random.permutation(len(shares))]
     with futures.ThreadPoolExecutor(_THREADS) as pool:
-        # Of many files, the next blocks of each would need more memory than the buffer.
+        # The next blocks of many files would need more memory than the buffer.
         ahead = pool if len(shares) <= _THREADS else None
         yield from shuffled(interleaved((source.rows(share, ahead) for share in order),
                                         _FILES_AT_A_TIME), source.params["shuffle_buffer"], random)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from input_fns.reading import arrow_file, number_format, table_file
 from input_fns.reading.errors import DataFileError, RecordError
-from input_fns.reading.header import Header, header_of, header_problem, say_unnamed
+from input_fns.reading.header import Header, header_of, header_problem, log_unnamed
 from input_fns.reading.table import Table
 from input_fns.reading.table_blocks import Block, CsvBlock, pieces, Share
 
@@ -87,7 +87,7 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
         file has another header.
     """
     header = header_of(files[0], params)
-    say_unnamed(files[0], header)
+    log_unnamed(files[0], header)
     names = [name for name in header.names if name]
     table = Table(header.line, len(header.names), [header.names.index(name) for name in names],
                   names, [""] * len(names), [str] * len(names), header.delimiter)
@@ -113,7 +113,7 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
 
 
 class _Read(NamedTuple):
-    """What was read, block by block: the columns' texts, and the records' numbers and places."""
+    """The blocks that were read: the columns' texts, and the records' numbers and places."""
 
     columns: list[list[pa.Array]]
     ordinals: list[np.ndarray]

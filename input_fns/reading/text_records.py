@@ -23,7 +23,7 @@ BLOCK_BYTES = 1 << 20
 # A longer record has a quote that nothing closes.
 _MOST_BYTES = 1 << 26
 _LONE_RETURN = re.compile(rb"\r+(?=[^\n])|\r+(?=\r\n)")
-_QUOTE, _LINE_FEED, _RETURN = 34, 10, 13
+_QUOTE, _NEWLINE, _RETURN = 34, 10, 13
 
 
 class UnquotedError(Exception):
@@ -60,8 +60,8 @@ class TextBlock(NamedTuple):
         data = np.frombuffer(self.data, np.uint8)
         starts = ends - lengths
         second = data[np.minimum(starts + 1, len(data) - 1)]
-        is_blank = ((lengths == 1) & (data[starts] == _LINE_FEED)) | (
-            (lengths == 2) & (data[starts] == _RETURN) & (second == _LINE_FEED))
+        is_blank = ((lengths == 1) & (data[starts] == _NEWLINE)) | (
+            (lengths == 2) & (data[starts] == _RETURN) & (second == _NEWLINE))
         return self.ordinal + np.flatnonzero(~is_blank)
 
     def after_first(self) -> TextBlock:
@@ -157,7 +157,7 @@ def misplaced_quote(data: bytes, delimiter: str) -> Optional[int]:
     if not len(quotes):
         return None
     borders = np.zeros(256, bool)
-    borders[[_QUOTE, _LINE_FEED, _RETURN, ord(delimiter)]] = True
+    borders[[_QUOTE, _NEWLINE, _RETURN, ord(delimiter)]] = True
     opening, closing = quotes[::2], quotes[1::2]
     before = borders[content[np.maximum(opening - 1, 0)]] | (opening == 0)
     after = borders[content[np.minimum(closing + 1, len(content) - 1)]] | (
@@ -190,7 +190,7 @@ def split(text: str, delimiter: str) -> list[str]:
 def _ends(data: bytes, has_quotes: bool) -> np.ndarray:
     """Returns the positions of the line feeds that end records."""
     content = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(content == _LINE_FEED)
+    ends = np.flatnonzero(content == _NEWLINE)
     if not has_quotes:
         return ends
     quotes = np.flatnonzero(content == _QUOTE)

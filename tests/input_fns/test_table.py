@@ -170,7 +170,7 @@ def test_a_file_without_a_header_needs_names(params, tmp_path):
     assert features["row"].numpy().tolist() == [7]
 
 
-def test_an_archive_of_several_files_and_a_spreadsheet_are_told(params, tmp_path):
+def test_an_archive_of_several_files_and_a_spreadsheet_are_refused(params, tmp_path):
     with zipfile.ZipFile(tmp_path / "rows.zip", "w") as archive:
         archive.writestr("a.csv", "row,label\n1,0\n")
         archive.writestr("b.csv", "row,label\n1,0\n")
@@ -224,7 +224,7 @@ def test_what_is_not_finite_is_named_with_its_row(params, tmp_path, kind, value)
         f"{number} of {path}: column 'x' is '{value}".lower())
 
 
-def test_what_is_no_json_line_is_told(params, tmp_path):
+def test_what_is_no_json_line_is_refused(params, tmp_path):
     path = tmp_path / "rows.jsonl"
     for text, expected in (('[{"x": 1}]', "line 1 of .* begins a JSON array"),
                            ('{"x": [1], "label": 0}', "line 1 of .*: column 'x' is a list"),
