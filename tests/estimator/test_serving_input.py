@@ -23,6 +23,13 @@ def test_receiver_fn_of_raw_inputs_keeps_names_and_shapes():
     assert receiver.receiver_tensors["id"].dtype == tf.string
 
 
+def test_receiver_fn_of_raw_inputs_takes_any_names():
+    names = ["fixed acidity", "gr\u00f6\u00dfe", "_c0", "a:b", "", "fixed_acidity"]
+    receiver = _receiver({name: tf.TensorSpec([None], tf.float32) for name in names}, "raw")
+    assert list(receiver.receiver_tensors) == list(receiver.features) == names
+    assert receiver.receiver_tensors["fixed acidity"].op.name == "fixed_acidity"
+
+
 def test_receiver_fn_of_a_single_tensor():
     receiver = _receiver(IMAGE, "raw")
     assert receiver.features.shape.as_list() == [None, 8, 8, 1]

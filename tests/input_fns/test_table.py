@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import pathlib
+import threading
 import zipfile
 
 import numpy as np
@@ -241,6 +243,22 @@ def test_names_of_columns_may_be_any_text(params, tmp_path):
     params.update(train_files=str(path), eval_files=str(path))
     [(features, _)] = plugin.input_fn("eval", params)
     assert list(features) == ["fixed acidity", "gr\u00f6\u00dfe", "_c0"]
+
+
+def test_no_thread_is_left_when_the_reading_is_given_up(params, tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "LIMIT_BYTES", 0)
+    params.update(train_files=_write(tmp_path, "csv"), epochs=0)
+    before = set(threading.enumerate())
+    with tf.Graph().as_default():
+        iterator = tf.compat.v1.data.make_initializable_iterator(plugin.input_fn("train", params))
+        with tf.compat.v1.Session() as session:
+            session.run(iterator.initializer)
+            session.run(iterator.get_next())
+    del session, iterator
+    gc.collect()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(20)
+        assert not thread.is_alive()
 
 
 def test_two_names_of_a_plugin_are_one(params):
