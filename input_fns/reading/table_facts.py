@@ -216,10 +216,11 @@ def _evaluated(found: Scan, params: Mapping[str, Any]
     if not params["eval_files"]:
         return found.columns, [not is_training for is_training in found.is_training]
     try:
-        files = matched("eval_files", params["eval_files"])
-        if sum(tf.io.gfile.stat(path).length for path in files) > _MOST_COMPARED_BYTES:
+        files = matched_tables("eval_files", params["eval_files"])
+        if sum(tf.io.gfile.stat(path).length for path in files
+               if not path.startswith(MEMORY_SCHEME)) > _MOST_COMPARED_BYTES:
             return {}, []
-        other = scan(files, params)
+        other = scan(files, {**params, "number_formats": dict(found.number_formats)})
     except (DataFileError, DataParamError):
         return {}, []  # Reading the files raises the error.
     return other.columns, [True] * len(other.places)

@@ -245,7 +245,7 @@ def test_names_of_columns_may_be_any_text(params, tmp_path):
     assert list(features) == ["fixed acidity", "gr\u00f6\u00dfe", "_c0"]
 
 
-def test_no_thread_is_left_when_the_reading_is_given_up(params, tmp_path, monkeypatch):
+def test_no_thread_is_left_when_a_reading_ends_early(params, tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "LIMIT_BYTES", 0)
     params.update(train_files=_write(tmp_path, "csv"), epochs=0)
     before = set(threading.enumerate())
