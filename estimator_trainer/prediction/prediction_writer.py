@@ -22,6 +22,8 @@ from estimator_trainer.estimator.passthrough import Answer
 _DIGITS = 6
 # The names of predictions that are numbers of classes, here and in canned Estimators.
 _CLASSES = ("classes", "class_ids", "class_id")
+# What a canned Estimator predicts beside its answer, which a table leaves out.
+_BESIDE_CLASS = {"logits", "logistic", "class_ids", "classes", "all_class_ids", "all_classes"}
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 
 
@@ -97,7 +99,11 @@ class PredictionWriter:
 
     def _row(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         row: dict[str, Any] = {}
+        is_canned = {"class_ids", "classes", "all_class_ids"} <= entry.keys()
+        left_out = _BESIDE_CLASS - (set() if "class" in entry else {"class_ids"})
         for name, value in entry.items():
+            if is_canned and name in left_out:
+                continue
             if name == "inputs":
                 row.update({f"input_{each}" if each in entry else each: _cell(inner)
                             for each, inner in value.items()})

@@ -68,6 +68,18 @@ def test_records_of_a_table_without_names_number_the_columns():
                     "0.5,0.5,1,2,3,4\n")
 
 
+def test_records_of_a_table_have_the_answer_of_a_canned_estimator_alone():
+    canned = {"logits": np.float32([0.5]), "logistic": np.float32([0.6]),
+              "probabilities": np.float32([0.4, 0.6]), "class_ids": np.array([1]),
+              "classes": np.array([b"1"], object), "all_class_ids": np.array([0, 1]),
+              "all_classes": np.array([b"0", b"1"], object)}
+    writer = PredictionWriter(NAMES, is_table=True)
+    assert writer.next_line(Answer(canned, {}, b"cat")) == (
+        "key,probability_cat,probability_dog,class,label,label_class\n0,0.4,0.6,dog,0,cat\n")
+    assert PredictionWriter(is_table=True).next_line(Answer(canned, {})) == (
+        "key,probabilities_0,probabilities_1,class_ids\n0,0.4,0.6,1\n")
+
+
 def test_records_refuse_a_table_whose_rows_differ():
     writer = PredictionWriter(is_table=True)
     writer.next_line(Answer({"x": np.array([1, 2])}, {}))
