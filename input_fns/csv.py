@@ -23,6 +23,8 @@ empty lines do not count, and a first column without a name is left out. Params:
   label             the column that is the label; none of its fields may be empty
   label_vocabulary  the label's texts, a JSON list; the label becomes the index in it; []: a text
                     label's values in the data, sorted; a label of numbers has none
+  identifiers       a JSON list of columns that tell rows apart, and are in predictions alone, where
+                    the files have them; []: those that a model that prepares columns leaves out
   num_classes       labels are 0 to this - 1, checked; 0: from the data; -1: the label is no class
   delimiter         one character; empty: found in the first lines: a comma, semicolon, tab or `|`
   number_formats    JSON object, how numbers are written that are not plain: name -> "1,234.5",
@@ -68,6 +70,7 @@ DEFAULT_PARAMS = {
     "label": "label",
     "label_vocabulary": [],
     "num_classes": 0,
+    "identifiers": [],
     "delimiter": "",
     "number_formats": {},
 }

@@ -134,6 +134,11 @@ def class_names(params: Mapping[str, Any]) -> tuple[str, ...]:
     return () if names == tuple(map(str, range(len(names)))) else names
 
 
+def identifiers(params: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the features that tell instances apart, which predictions have beside the answer."""
+    return tuple(map(str, params.get("identifiers") or ()))
+
+
 def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
              ) -> tuple[LoadedPlugins, types.ModuleType]:
     """Imports the plan's plug-ins; returns them adapted, and the module of the input_fn.

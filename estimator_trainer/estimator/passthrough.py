@@ -6,7 +6,7 @@ the same order.
 """
 
 import functools
-from typing import Any, Iterable, Iterator, Mapping, NamedTuple
+from typing import Any, Collection, Iterable, Iterator, Mapping, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -27,28 +27,32 @@ class Answer(NamedTuple):
     label: Any = None
 
 
-def carrying(input_fn: InputFn, has_inputs: bool) -> InputFn:
-    """Returns an adapted input_fn of mode "infer" whose features carry labels, and maybe inputs."""
+def carrying(input_fn: InputFn, has_inputs: bool, names: Collection[str] = ()) -> InputFn:
+    """Returns an adapted input_fn of mode "infer" whose features carry labels, and maybe inputs.
+
+    Without `has_inputs` the inputs are those of `names`.
+    """
     def carrying_input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
         made = input_fn(mode, params, config)
         if isinstance(made, tf.data.Dataset):
-            return made.map(functools.partial(mark, has_inputs=has_inputs))
+            return made.map(functools.partial(mark, has_inputs=has_inputs, names=names))
         batch = made if isinstance(made, tuple) else (made,)
-        return mark(*batch, has_inputs=has_inputs)
+        return mark(*batch, has_inputs=has_inputs, names=names)
 
     return carrying_input_fn
 
 
-def mark(features: Any, labels: Any = None, *, has_inputs: bool,
-         most_rank: int = 2) -> dict[str, Any]:
+def mark(features: Any, labels: Any = None, *, has_inputs: bool, most_rank: int = 2,
+         names: Collection[str] = ()) -> dict[str, Any]:
     """Returns a batch's features, tensors or arrays, that carry labels, and inputs on request.
 
-    A feature that is carried has up to `most_rank` dimensions, with the batch's.
+    Without `has_inputs` the inputs are those of `names`. A feature that is carried has up to
+    `most_rank` dimensions, with the batch's.
     """
     beside = {_LABEL: labels} if _is_shown(labels) else {}
     named = features if isinstance(features, dict) else {"input": features} if most_rank > 2 else {}
     beside.update({f"{_INPUT}{name}": value for name, value in named.items()
-                   if has_inputs and _is_shown(value, most_rank)})
+                   if (has_inputs or name in names) and _is_shown(value, most_rank)})
     return {_FEATURES: features, _BESIDE: beside}
 
 

@@ -81,9 +81,15 @@ def _from_checkpoint(plan: Plan, plugins: LoadedPlugins, path: str,
         hooks.append(json_instances.Feeding(source))
     input_fn = source.input_fn if isinstance(source, JsonInstances) else source
     with fits.explained():
-        for prediction in single.predict(passthrough.carrying(input_fn, plan.config.with_inputs),
-                                         checkpoint_path=path, hooks=hooks):
+        for prediction in single.predict(_carrying(plan, input_fn), checkpoint_path=path,
+                                         hooks=hooks):
             yield passthrough.answer(prediction)
+
+
+def _carrying(plan: Plan, input_fn: InputFn) -> InputFn:
+    assert plan.params is not None
+    return passthrough.carrying(input_fn, plan.config.with_inputs,
+                                loaded_plugins.identifiers(plan.params.values))
 
 
 def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstances,
@@ -93,7 +99,7 @@ def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstanc
         batches = (passthrough.mark(features, has_inputs=plan.config.with_inputs)
                    for features in source.batches())
     else:
-        batches = read(passthrough.carrying(source, plan.config.with_inputs), params)
+        batches = read(_carrying(plan, source), params)
     for marked in batches:
         features, beside = passthrough.taken_apart(marked)
         named = features if isinstance(features, dict) else {json_instances.UNNAMED: features}

@@ -62,6 +62,9 @@ class PredictionWriter:
         self.count += 1
         if has_inputs:
             entry["inputs"] = {name: _as_it_came(value) for name, value in answer.inputs.items()}
+        else:
+            # Features that tell instances apart, such as an id.
+            entry.update({name: _as_it_came(value) for name, value in answer.inputs.items()})
         entry.update({name: plain(value) for name, value in answer.predictions.items()})
         name = self._name_of_class(answer.predictions)
         if name is not None:

@@ -51,11 +51,13 @@ class Decision(NamedTuple):
       entry: The column's entry in `table_columns`; None if the column is left out.
       values: Number of different values.
       text: The decision in words, for the log.
+      tells_apart: Whether the column is left out because its values are nearly all different.
     """
 
     entry: Optional[dict[str, Any]]
     values: int
     text: str
+    tells_apart: bool = False
 
     @property
     def kind(self) -> str:
@@ -81,7 +83,8 @@ def decided(name: str, scan: Scan, column: Column, params: Mapping[str, Any]) ->
         reason = _reason_to_leave_out(name, texts, counts, column)
         if reason:
             keep = json.dumps({name: "text" if column.kind is str else column.kind.__name__})
-            return Decision(None, len(counts), f"{reason}; to use it: column_types='{keep}'")
+            return Decision(None, len(counts), f"{reason}; to use it: column_types='{keep}'",
+                            len(counts) > 1)
     if set_by_user == "category":
         return _category(counts, len(texts))
     if set_by_user in ("", "columns", "date"):

@@ -18,7 +18,8 @@ _PARAM = "predict_files"
 def found(params: Mapping[str, Any]) -> dict[str, Table]:
     """Returns the columns to read of each file to predict, by path, in order.
 
-    The label is among the columns, as text, if every file has it.
+    The label, and the columns that tell rows apart, are among the columns, as texts, if every file
+    has them.
 
     Args:
       params: The params of `input_fns/csv.py`. With `columns` set, no other file is opened.
@@ -31,9 +32,9 @@ def found(params: Mapping[str, Any]) -> dict[str, Table]:
     table_params.check(params)
     headers = {path: header_of(path, params) for path in files}
     columns = dict(_columns(params))
-    label = params["label"]
-    if all(label in header.names for header in headers.values()):
-        columns[label] = ""
+    for name in (params["label"], *params["identifiers"]):
+        if all(name in header.names for header in headers.values()):
+            columns.setdefault(name, "")
     return {path: _table(path, header, columns, as_text(params))
             for path, header in headers.items()}
 

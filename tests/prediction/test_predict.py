@@ -57,6 +57,24 @@ def test_predict_takes_a_table_without_its_label(sources, run, tmp_path):
     assert "label" not in rows[0]["0"] and "probability_high" in rows[0]["0"]
 
 
+@pytest.mark.usefixtures("own_folder")
+def test_predict_gives_the_identifier_that_no_model_learns(run, tmp_path):
+    rows = [(f"C{7 * i}", 18 + i % 50, ("no", "yes")[i % 3 == 0]) for i in range(120)]
+    table = "customer_id,age,left\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows)
+    (tmp_path / "train.csv").write_text(table)
+    run("train", "--model_fn=canned", "--input_fn=csv", "--param=train_files=train.csv",
+        "--param=label=left", "--model_dir=m", "--train_steps=3")
+    [export] = (tmp_path / "m" / "export" / "final").iterdir()
+    (tmp_path / "new.csv").write_text("age,customer_id\n30,C1\n50,\n")
+    for source in ("--model_dir=m", f"--export_dir={export}"):
+        out, _ = run("predict", source, "--data=new.csv")
+        found = [json.loads(line) for line in out.splitlines()]
+        assert [(each["key"], each["customer_id"]) for each in found] == [(0, "C1"), (1, "")]
+    (tmp_path / "new.csv").write_text("age\n30\n")
+    out, _ = run("predict", "--model_dir=m", "--data=new.csv")
+    assert "customer_id" not in json.loads(out)
+
+
 def test_predict_takes_json_lines_like_rows_of_a_table(sources, run, tmp_path):
     (tmp_path / "new.csv").write_text("age,job,income\n30,cook,low\n50,smith,high\n")
     (tmp_path / "new.jsonl").write_text('{"age": 30, "job": "cook"}\n{"age": 50, "job": "smith"}\n'
