@@ -22,7 +22,7 @@ from estimator_trainer.estimator.passthrough import Answer
 _DIGITS = 6
 # The names of predictions that are numbers of classes, here and in canned Estimators.
 _CLASSES = ("classes", "class_ids", "class_id")
-# What a canned Estimator predicts beside its answer, which a table leaves out.
+# A canned Estimator predicts these beside its answer; a table leaves them out.
 _BESIDE_CLASS = {"logits", "logistic", "class_ids", "classes", "all_class_ids", "all_classes"}
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 

@@ -51,13 +51,13 @@ class Decision(NamedTuple):
       entry: The column's entry in `table_columns`; None if the column is left out.
       values: Number of different values.
       text: The decision in words, for the log.
-      tells_apart: Whether the column is left out because its values are nearly all different.
+      is_identifier: Whether the column is left out because its values are nearly all different.
     """
 
     entry: Optional[dict[str, Any]]
     values: int
     text: str
-    tells_apart: bool = False
+    is_identifier: bool = False
 
     @property
     def kind(self) -> str:

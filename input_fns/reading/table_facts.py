@@ -153,7 +153,7 @@ def _learned_once(inputs: _Inputs) -> dict[str, Any]:
         **({"table_columns": {name: each.entry for name, each in decisions.items() if each.entry}}
            if decisions else {}),
         **({"label_scale": scale} if scale else {}),
-        **({"identifiers": [name for name, each in decisions.items() if each.tells_apart]}
+        **({"identifiers": [name for name, each in decisions.items() if each.is_identifier]}
            if decisions else {}),
         **({"number_formats": dict(found.number_formats)} if found.number_formats else {}),
         **({"train_examples": int(found.is_training.sum())} if found.is_whole else {}),

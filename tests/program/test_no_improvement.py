@@ -135,6 +135,7 @@ def test_a_stopped_training_counts_on_from_the_evaluations_of_before(job):
     assert _is_best_everywhere(job)
 
 
+@pytest.mark.soak  # The final export is that of the default run.
 def test_the_best_and_the_latest_exports_are_of_the_best_checkpoint(job):
     job.run("--exporters=best,latest,final", "--eval_every_steps=48")
     exports = [json.loads((path / "assets.extra" / "record.json").read_text())["step"]
