@@ -22,8 +22,8 @@ def learned(label: Column) -> dict[str, Any]:
     """
     if label.training is None or not len(label.training):
         return {}
-    numbers = label.training.astype(np.float64)
-    is_log = bool(numbers.min() > 0 and _skewness(numbers) > _SKEWED
+    numbers = np.asarray(label.training, np.float64)
+    is_log = bool(float(numbers.min()) > 0 and _skewness(numbers) > _SKEWED
                   and abs(_skewness(np.log(numbers))) < _LESS * _skewness(numbers))
     mean, deviation = measured(np.log(numbers) if is_log else numbers)
     return {"mean": mean, "deviation": deviation, "log": is_log}
