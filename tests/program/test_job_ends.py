@@ -65,6 +65,7 @@ def _run_golden_job(kind, counts, evaluator, tmp_path):
         assert step == sum(-(-len(range(i, 1003, trainers)) // 5) for i in range(trainers))
 
 
+@pytest.mark.soak  # test_no_improvement.py ends a training by its evaluations too.
 @pytest.mark.parametrize("kind", slow_jobs.KINDS)
 def test_early_stopping_ends_all_roles_and_a_later_run_trains_on(kind, tmp_path):
     hosts, extra = slow_jobs.cluster(kind)

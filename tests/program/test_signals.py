@@ -51,7 +51,8 @@ def test_a_second_signal_ends_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("kind, who", [
-    ("asynchronous", "ps:0"), slow_jobs.soak("all-reduce", "chief:0"),
+    # test_launch.py sends a signal to a job too.
+    slow_jobs.soak("asynchronous", "ps:0"), slow_jobs.soak("all-reduce", "chief:0"),
     slow_jobs.soak("asynchronous", "chief:0"), slow_jobs.soak("all-reduce", "worker:0"),
     slow_jobs.soak("parameter_server", "chief:0", any_tensorflow=True),
     slow_jobs.soak("parameter_server", "ps:0", any_tensorflow=True)])
