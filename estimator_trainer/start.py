@@ -65,6 +65,9 @@ def computing(plan: Plan) -> Iterator[None]:
     """Prepares this process; the seed and frozen variables count within a `with` statement."""
     prepare(plan)
     from estimator_trainer.estimator import frozen, random_state
+    from estimator_trainer.evaluation import event_files
+    if plan.config.model_dir:
+        event_files.close_deleted(plan.config.model_dir)
     with contextlib.ExitStack() as undone:
         if plan.config.seed:
             undone.enter_context(random_state.kept())

@@ -110,7 +110,8 @@ def data_problem(params: Mapping[str, Any]) -> str:
         if params["predict_files"]:
             return first_bad(_new_source(params))[1]
         params = table_facts.completed(params, labelled=True)
-        return first_problem(params, "line", lambda files, name: _problem(files, name, params))
+        return first_problem(params, "line", lambda files, name: _problem(files, name, params),
+                             matched_tables)
     except (DataFileError, DataParamError) as error:
         return str(error)
 

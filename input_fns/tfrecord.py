@@ -40,7 +40,7 @@ from input_fns.reading import dataset_json, labels, pipeline, whole_records
 from input_fns.reading.bad_record import elements, ERRORS, first_failure
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.files import batches, first_problem, Form, matched
-from input_fns.reading.tf_example import (bad_number, check_schema, example_problem, feature_specs,
+from input_fns.reading.tf_example import (bad_number, check_lists, example_problem, feature_specs,
                                           VARLEN)
 
 DEFAULT_PARAMS = {
@@ -83,7 +83,10 @@ def input_fn(
     if mode != "train":
         # Metrics and predictions must cover all records.
         whole_records.check(files, params["compression"])
-    check_schema(_first_records(files[0], params["compression"]), files[0], params["schema"])
+    lists = {name for name, entry in params["schema"].items() if entry["shape"] == VARLEN}
+    if lists:
+        check_lists(_first_records(files[0], params["compression"], _CHECKED_RECORDS), files[0],
+                    lists)
     labelled = mode != "infer"
     if is_new:
         labelled, params = _has_label(files[0], params), {**params, "num_classes": 0}
@@ -145,17 +148,17 @@ def _first_problem(files: list[str], name: str, params: Mapping[str, Any],
 
 def _has_label(path: str, params: Mapping[str, Any]) -> bool:
     """Returns whether the first record of a file holds the label."""
-    record = next(iter(_first_records(path, params["compression"])), b"")
+    record = next(iter(_first_records(path, params["compression"], 1)), b"")
     try:
         return params["label"] in tf.train.Example.FromString(record).features.feature
     except message.DecodeError:
         return False
 
 
-def _first_records(path: str, compression: str) -> tuple[bytes, ...]:
+def _first_records(path: str, compression: str, count: int) -> tuple[bytes, ...]:
     """Returns the first records of a file; none if they cannot be read."""
     try:
-        return tuple(elements(lambda: _open(path, compression).take(_CHECKED_RECORDS)))
+        return tuple(elements(lambda: _open(path, compression).take(count)))
     except ERRORS:
         return ()  # Reading the file raises the error.
 

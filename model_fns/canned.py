@@ -141,10 +141,10 @@ def _of_table(features: dict[str, Any], params: dict[str, Any]) -> tuple[dict[st
     made = table.prepared(features, used, params["hash_buckets"])
     column = tf.feature_column
     columns = [column.numeric_column(_NUMBERS, made.numbers.shape.as_list()[1:])]
-    columns += [column.categorical_column_with_identity(f"category_{name}", size)
+    columns += [column.categorical_column_with_identity(name, size)
                 for name, (_, size) in made.categories.items()]
-    return {_NUMBERS: made.numbers, **{f"category_{name}": ids for name, (ids, _) in
-                                       made.categories.items()}}, columns
+    return {_NUMBERS: made.numbers,
+            **{name: ids for name, (ids, _) in made.categories.items()}}, columns
 
 
 def _estimator(name: str, columns: list[Any], params: dict[str, Any],

@@ -54,7 +54,8 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
                 plan.config.sync_replicas or 1)
         if config is None:  # No Estimator calls it.
             with environment.no_cluster():
-                config = tf.estimator.RunConfig(plan.config.model_dir, plan.config.seed or None)
+                config = tf.estimator.RunConfig(plan.config.model_dir or None,
+                                                plan.config.seed or None)
         config = user_estimator.of_platform(config, plan.task)
         adapted = training if is_training else other_modes
         passed = {"mode": mode, "params": params, "config": config, "input_context": input_context}

@@ -9,16 +9,33 @@ import numpy as np
 import tensorflow as tf
 
 from estimator_trainer.coordination import shared_files
+from estimator_trainer.patches import private_api
 
 
 def events(folder: str) -> Iterator[Any]:
     """Yields the events of the files in a folder, file by file, up to where each is damaged."""
-    pattern = posixpath.join(shared_files.escape(folder), "events.out.tfevents.*")
-    for path in sorted(tf.io.gfile.glob(pattern)):
+    for path in sorted(tf.io.gfile.glob(_pattern(folder))):
         try:
             yield from tf.compat.v1.train.summary_iterator(path)
         except (tf.errors.DataLossError, tf.errors.NotFoundError):
             continue  # A process was killed while writing the last event, or the file is gone.
+
+
+def _pattern(folder: str) -> str:
+    return posixpath.join(shared_files.escape(folder), "events.out.tfevents.*")
+
+
+def close_deleted(model_dir: str) -> None:
+    """Closes event files that this process has open in a model_dir, where they were deleted.
+
+    `FileWriterCache` keeps the writer of each folder as long as the process lives. A notebook
+    that deletes a model_dir and trains into it again would write to the deleted files.
+    """
+    writers = getattr(tf.compat.v1.summary.FileWriterCache, private_api.EVENT_WRITERS)
+    within = posixpath.join(model_dir, "")
+    for folder in [each for each in writers if posixpath.join(each, "").startswith(within)]:
+        if not tf.io.gfile.glob(_pattern(folder)):
+            writers.pop(folder).close()
 
 
 def write(folder: str, metrics: Mapping[str, Any], checkpoint_path: str) -> None:

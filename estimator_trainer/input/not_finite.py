@@ -7,6 +7,8 @@ from typing import Any, Callable, Generator
 import numpy as np
 import tensorflow as tf
 
+from estimator_trainer.input import read_batches
+
 # A pass over all data may take hours; a number that ruined a model in this run came early.
 _MOST_SECS = 3.0
 
@@ -54,19 +56,14 @@ def _place(value: Any) -> str:
     return f"{numbers[tuple(first)]} in example {rows[first[0]] + 1}"
 
 
-def _batches(input_fn: Callable[..., Any], params: dict[str, Any]
-             ) -> Generator[tuple[Any, Any], None, None]:
+def _batches(input_fn: Callable[..., Any], params: dict[str, Any]) -> Generator[Any, None, None]:
     """Yields features and labels of each training batch; labels are None without any."""
-    with tf.Graph().as_default() as graph:
-        dataset = input_fn(tf.estimator.ModeKeys.TRAIN, params, is_marked=False)
-        if not isinstance(dataset, tf.data.Dataset):
-            return  # The tensors of queues have no first batch.
-        iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
-        batch = iterator.get_next()
-        start = [iterator.initializer, tf.compat.v1.tables_initializer()]
-    with contextlib.closing(tf.compat.v1.Session(graph=graph)) as session:
-        session.run(start)
-        with contextlib.suppress(tf.errors.OutOfRangeError):
-            while True:
-                value = session.run(batch)
-                yield value if isinstance(value, tuple) and len(value) == 2 else (value, None)
+    def make() -> Any:
+        made = input_fn(tf.estimator.ModeKeys.TRAIN, params, is_marked=False)
+        if not isinstance(made, tf.data.Dataset):
+            raise ValueError("tensors of queues may have no end")
+        return made
+
+    with contextlib.closing(read_batches.values(make)) as batches:
+        for batch in batches:
+            yield batch if isinstance(batch, tuple) and len(batch) == 2 else (batch, None)

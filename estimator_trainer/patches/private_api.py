@@ -102,6 +102,8 @@ PARTS = {
 }
 # CheckpointSaverHook makes its timer by itself, of steps or of seconds.
 SAVER_TIMER = "_timer"
+# FileWriterCache has no public way to forget one folder's writer of event files.
+EVENT_WRITERS = "_cache"
 # An optimizer of TensorFlow 1 that divides the loss by the number of replicas sets this attribute
 # of the graph, and the Estimator then reports the mean of the replicas' losses, not their sum.
 LOSS_SCALED = "_is_loss_scaled_by_optimizer"

@@ -1,6 +1,5 @@
 """`predict`: the answers of a checkpoint or an export, in the order of the input."""
 
-import contextlib
 from typing import Any, Iterable, Iterator, Mapping
 
 from absl import logging
@@ -14,6 +13,7 @@ from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.evaluation import offline
+from estimator_trainer.input import read_batches
 from estimator_trainer.prediction import exported_model, json_instances, prediction_writer
 from estimator_trainer.prediction.exported_model import ExportedModel
 from estimator_trainer.prediction.json_instances import JsonInstances
@@ -115,26 +115,6 @@ def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstanc
 
 def read(input_fn: InputFn, params: dict[str, Any]) -> Iterator[Any]:
     """Yields the features of each batch to predict, as numpy arrays, in order."""
-    graph = tf.Graph()
-    with graph.as_default():
-        made, start = input_fn(tf.estimator.ModeKeys.PREDICT, params), []
-        if isinstance(made, tf.data.Dataset):
-            iterator = tf.compat.v1.data.make_initializable_iterator(made)
-            made, start = iterator.get_next(), [iterator.initializer]
-        features = made[0] if isinstance(made, tuple) else made
-        # A queue counts its epochs in a local variable.
-        start += [tf.compat.v1.tables_initializer(), tf.compat.v1.local_variables_initializer()]
-    coordinator = tf.train.Coordinator()
-    # The graph is not the default here: between two batches the caller runs other code.
-    with contextlib.closing(tf.compat.v1.Session(graph=graph)) as session:
-        session.run(start)
-        with graph.as_default():
-            threads = tf.compat.v1.train.start_queue_runners(session, coordinator)
-        try:
-            while not coordinator.should_stop():
-                yield session.run(features)
-        except tf.errors.OutOfRangeError:
-            pass
-        finally:
-            coordinator.request_stop()
-            coordinator.join(threads, ignore_live_threads=True)
+    return read_batches.values(
+        lambda: input_fn(tf.estimator.ModeKeys.PREDICT, params),
+        lambda batch: batch[0] if isinstance(batch, tuple) else batch)

@@ -5,28 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any, Mapping, Sequence
 
-from input_fns.reading import labels, text_records
+from input_fns.reading import labels
 from input_fns.reading.column import bad_value, empty_value
 from input_fns.reading.field import is_finite, is_of
 from input_fns.reading.table import Table
-from input_fns.reading.table_blocks import split_problem
 
 _SIGN = "a record cannot be used"
-
-
-def line_problem(line: str, table: Table, params: Mapping[str, Any]) -> str:
-    """Returns the first problem of a line, worded to follow its place; "" if there is none.
-
-    Args:
-      line: The line without its end.
-      table: The columns that it should have.
-      params: The params of `input_fns/csv.py`.
-    """
-    problem = split_problem(line, table.width, table.delimiter)
-    if problem:
-        return problem
-    fields = text_records.split(line, table.delimiter)
-    return fields_problem([fields[position] for position in table.positions], table, params)[0]
 
 
 def fields_problem(fields: Sequence[str], table: Table,

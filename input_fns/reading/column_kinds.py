@@ -31,7 +31,7 @@ from input_fns.reading.table_scan import Scan
 _MOST_VALUES = 1000
 # A value that is seen once teaches nothing about other rows, unless there are few rows.
 _ROWS_FOR_PAIRS = 1000
-# A share of different values from which a column is an identifier,.
+# A share of different values from which a column is an identifier.
 _DISTINCT_SHARE = 0.95
 _LEAST_ROWS = 20
 _LEAST_ROWS_OF_ANY_NAME = 100
@@ -79,18 +79,19 @@ def decided(name: str, scan: Scan, column: Column, params: Mapping[str, Any]) ->
     texts = [text for text, is_training in zip(scan.columns[name], scan.is_training)
              if is_training and text not in ("", params["na_value"])]
     counts = collections.Counter(texts)
+    form = None
+    if set_by_user in ("", "columns", "date"):
+        form = dates.form_of(texts, is_text=column.kind is str or set_by_user == "date")
     if not set_by_user:
-        reason = _reason_to_leave_out(name, texts, counts, column)
+        reason = _reason_to_leave_out(name, len(texts), counts, column, is_date=form is not None)
         if reason:
             keep = json.dumps({name: "text" if column.kind is str else column.kind.__name__})
             return Decision(None, len(counts), f"{reason}; to use it: column_types='{keep}'",
                             len(counts) > 1)
     if set_by_user == "category":
         return _category(counts, len(texts))
-    if set_by_user in ("", "columns", "date"):
-        form = dates.form_of(texts, is_text=column.kind is str or set_by_user == "date")
-        if form is not None:
-            return _date(form, texts, counts, len(texts) < int(scan.is_training.sum()))
+    if form is not None:
+        return _date(form, texts, counts, len(texts) < int(scan.is_training.sum()))
     if column.kind is str:
         return _category(counts, len(texts))
     return _number(column, len(counts))
@@ -108,18 +109,20 @@ def _short(name: str) -> str:
     return name if len(name) <= 28 else f"{name[:25]}..."
 
 
-def _reason_to_leave_out(name: str, texts: Sequence[str], counts: Mapping[str, int],
-                         column: Column) -> str:
-    """Returns why a column says nothing about other rows; "" if it may."""
+def _reason_to_leave_out(name: str, rows: int, counts: Mapping[str, int], column: Column,
+                         is_date: bool) -> str:
+    """Returns why a column says nothing about other rows; "" if it may.
+
+    `rows` have a value in the column; `counts` has each value.
+    """
     if len(counts) == 1 and not column.num_empty:
         return "the same in all rows"
-    if len(texts) < _LEAST_ROWS or len(counts) < _DISTINCT_SHARE * len(texts):
+    if rows < _LEAST_ROWS or len(counts) < _DISTINCT_SHARE * rows:
         return ""
-    share = "all values are" if len(counts) == len(texts) else (
-        f"{len(counts):,} of {len(texts):,} values are")
+    share = "all values are" if len(counts) == rows else f"{len(counts):,} of {rows:,} values are"
     if column.kind is str:
-        is_id = len(texts) >= _LEAST_ROWS_OF_ANY_NAME or _ID_NAME.fullmatch(name)
-        return f"{share} different" if is_id and not dates.form_of(texts, is_text=True) else ""
+        is_id = rows >= _LEAST_ROWS_OF_ANY_NAME or _ID_NAME.fullmatch(name)
+        return f"{share} different" if is_id and not is_date else ""
     numbers = np.asarray(column.numbers)
     is_whole = column.kind is int or bool((numbers == np.round(numbers)).all())
     return f"{share} different" if is_whole and (
@@ -155,11 +158,11 @@ def _number(column: Column, values: int) -> Decision:
 
 def _date(form: dates.Form, texts: Sequence[str], counts: Mapping[str, int],
           has_empty: bool) -> Decision:
-    days, parts = form.days(texts), form.parts(texts)
-    entry = {"kind": "date", "pattern": form.pattern, "rewrite": form.rewrite, "parts": parts,
-             **_scale(days), "missing": has_empty}
+    found = form.read(texts)
+    entry = {"kind": "date", "pattern": form.pattern, "rewrite": form.rewrite,
+             "parts": found.parts, **_scale(found.days), "missing": has_empty}
     return Decision(entry, len(counts), f"{min(texts)} to {max(texts)}: days"
-                    + "".join(f", {part}" for part in parts))
+                    + "".join(f", {part}" for part in found.parts))
 
 
 def _scale(numbers: np.ndarray) -> dict[str, Any]:

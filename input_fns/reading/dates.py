@@ -33,6 +33,26 @@ _DATES = (
     (r"(\d{4})(\d{2})(\d{2})", _COMPACT_TIME, (1, 2, 3)))
 
 
+class Dates(NamedTuple):
+    """Dates: month, hour, and days since 1970 with parts of a day, of each."""
+
+    dates: list[tuple[float, float, float]]
+
+    @property
+    def days(self) -> np.ndarray:
+        """Returns the days since 1970, float64 [dates]."""
+        return np.array([days for _, _, days in self.dates], np.float64)
+
+    @property
+    def parts(self) -> list[str]:
+        """Returns which parts of the dates differ: month, weekday, hour."""
+        different: dict[str, set[float]] = {
+            "month": {month for month, _, _ in self.dates},
+            "weekday": {int(days) % 7 for _, _, days in self.dates},
+            "hour": {hour for _, hour, _ in self.dates}}
+        return [part for part, values in different.items() if len(values) > 1]
+
+
 class Form(NamedTuple):
     """The form of dates.
 
@@ -44,39 +64,12 @@ class Form(NamedTuple):
     pattern: str
     rewrite: str
 
-    def days(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns the days since 1970 of the texts that have the form, with parts of a day."""
-        return np.array([_days(*self._numbers(text)) for text in texts if self.is_of(text)],
-                        np.float64)
-
-    def parts(self, texts: Sequence[str]) -> list[str]:
-        """Returns which parts of the dates differ: month, weekday, hour."""
-        fields = [self._numbers(text) for text in texts if self.is_of(text)]
-        different = {
-            "month": len({each[1] for each in fields}),
-            "weekday": len({int(_days(*each)) % 7 for each in fields}),
-            "hour": len({each[3] for each in fields})}
-        return [part for part, count in different.items() if count > 1]
-
-    def _numbers(self, text: str) -> tuple[float, ...]:
-        """Returns year, month, day, hour, minute and second; () if the text has another form."""
-        match = re.fullmatch(self.pattern, text)
-        if not match:
-            return ()
-        fields = [float(match[int(group)] or 0) for group in re.findall(r"\\(\d)", self.rewrite)]
-        return (*fields, *[0.0] * (6 - len(fields)))
-
-    def is_of(self, text: str) -> bool:
-        """Returns whether a text is a date of this form that exists."""
-        fields = self._numbers(text)
-        if not fields or int(fields[0]) not in _YEARS or not (
-                fields[3] < 24 and fields[4] < 60 and fields[5] < 61):
-            return False
-        try:
-            datetime.date(*map(int, fields[:3]))
-        except ValueError:
-            return False
-        return True
+    def read(self, texts: Sequence[str]) -> Dates:
+        """Returns the dates of the texts that have the form and are dates that exist."""
+        groups = [int(group) for group in re.findall(r"\\(\d)", self.rewrite)]
+        matches = filter(None, map(re.compile(self.pattern).fullmatch, texts))
+        fields = ([float(match[group] or 0) for group in groups] for match in matches)
+        return Dates([found for each in fields if (found := _date(*each))])
 
 
 def form_of(texts: Sequence[str], is_text: bool) -> Optional[Form]:
@@ -95,10 +88,16 @@ def form_of(texts: Sequence[str], is_text: bool) -> Optional[Form]:
 
 
 def _share(form: Form, texts: Sequence[str]) -> float:
-    return sum(map(form.is_of, texts)) / max(1, len(texts))
+    return len(form.read(texts).dates) / max(1, len(texts))
 
 
-def _days(year: float, month: float, day: float, hour: float, minute: float,
-          second: float) -> float:
-    whole = (datetime.date(int(year), int(month), int(day)) - _EPOCH).days
-    return whole + (hour * 3600 + minute * 60 + second) / 86400
+def _date(year: float, month: float, day: float, hour: float = 0.0, minute: float = 0.0,
+          second: float = 0.0) -> tuple[float, float, float] | None:
+    """Returns a date's entry in Dates; None if there is no such date."""
+    if int(year) not in _YEARS or not (hour < 24 and minute < 60 and second < 61):
+        return None
+    try:
+        whole = (datetime.date(int(year), int(month), int(day)) - _EPOCH).days
+    except ValueError:
+        return None
+    return month, hour, whole + (hour * 3600 + minute * 60 + second) / 86400

@@ -16,7 +16,7 @@ _INT_CHARACTERS = frozenset("0123456789- \t")
 _FLOAT_CHARACTERS = frozenset("0123456789-+.eE \t")
 # Fewer values are not worth a conversion to Arrow's.
 _MANY = 100
-_MOST = float(np.finfo(np.float32).max)
+MOST = float(np.finfo(np.float32).max)
 _INT64 = np.iinfo(np.int64)
 
 
@@ -53,7 +53,7 @@ def numbers_of(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
         is_small = not numbers or _INT64.min <= min(numbers) and max(numbers) <= _INT64.max
         return np.array(numbers, np.int64) if is_small else None
     array = np.array(numbers, np.float64)
-    return array if (np.abs(array) <= _MOST).all() else None
+    return array if (np.abs(array) <= MOST).all() else None
 
 
 def _converted(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
@@ -66,7 +66,7 @@ def _converted(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
             has_x = any(compute.any(compute.match_substring(texts, x)).as_py() for x in "xX")
             return None if has_x else integers
         array: np.ndarray = texts.cast(pa.float64()).to_numpy()
-        return array if (np.abs(array) <= _MOST).all() else None
+        return array if (np.abs(array) <= MOST).all() else None
     except (pa.ArrowException, ValueError):
         return None
 
@@ -74,6 +74,6 @@ def _converted(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
 def is_finite(value: str) -> bool:
     """Returns whether the text of a field is no number that is `nan` or infinite."""
     try:
-        return bool(abs(float(value)) <= _MOST)
+        return bool(abs(float(value)) <= MOST)
     except ValueError:
         return True

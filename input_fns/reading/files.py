@@ -171,16 +171,18 @@ def _most_in_memory(shares: list[tuple[str, int, int]], decoded: tf.data.Dataset
 
 
 def first_problem(params: Mapping[str, Any], kind: str,
-                  of_files: Callable[[list[str], str], str]) -> str:
+                  of_files: Callable[[list[str], str], str],
+                  match: Callable[[str, str], list[str]] = matched) -> str:
     """Returns the first problem of the training and evaluation files, or "".
 
     Args:
       params: The params, of which `train_files` and `eval_files`, which may be empty, are used.
       kind: The word for a record in the log, "record" or "line".
       of_files: A function that returns the problem of a param's files, "" if there is none.
+      match: `matched`, or `matched_tables`.
     """
     for name in ["train_files", *(["eval_files"] if params["eval_files"] else [])]:
-        files = (matched_tables if kind == "line" else matched)(name, params[name])
+        files = match(name, params[name])
         logging.info("looks for a bad %s in %s, %d files", kind, name, len(files))
         problem = of_files(files, name)
         if problem:

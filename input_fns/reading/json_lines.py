@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Mapping, Sequence
+from typing import Any, Sequence
 
 from pyarrow import json as arrow_json
 import pyarrow as pa
@@ -77,8 +77,3 @@ def arrays(data: bytes, names: Sequence[str], kinds: Sequence[type]) -> list[pa.
         arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore",
                                 newlines_in_values=False))
     return [table.column(name).combine_chunks() for name in names]
-
-
-def text_columns(records: Sequence[Mapping[str, str]], names: Sequence[str]) -> list[list[str]]:
-    """Returns the texts of each column."""
-    return [[record.get(name, "") for record in records] for name in names]

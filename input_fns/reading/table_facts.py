@@ -141,7 +141,8 @@ def _learned_once(inputs: _Inputs) -> dict[str, Any]:
     scale = label_scale.learned(label) if params.get("label_scale") == {} else {}
     if decisions:
         _log_decisions(inputs.files[0], found, decisions, of_label.text)
-        _log_hints(found, columns, decisions, params, of_label.facts["num_classes"] > 0)
+        _log_hints(found, {**columns, params["label"]: label}, decisions, params,
+                   of_label.facts["num_classes"] > 0)
     else:
         _log(inputs.files[0], found, fills, empty, of_label.text)
     scales = {name: [column.mean, column.deviation] for name, column in columns.items()
@@ -200,14 +201,13 @@ def _log_decisions(path: str, found: Scan, decisions: Mapping[str, column_kinds.
 def _log_hints(found: Scan, columns: Mapping[str, Column],
                decisions: Mapping[str, column_kinds.Decision], params: Mapping[str, Any],
                is_class: bool) -> None:
-    label = params["label"]
     training, evaluated = [
         {name: [text for text, is_in in zip(texts[name], rows) if is_in]
-         for name in (*columns, label) if name in texts}
+         for name in columns if name in texts}
         for texts, rows in ((found.columns, found.is_training), _evaluated(found, params))]
     categories = {name: each.entry["values"] for name, each in decisions.items()
                   if each.entry and each.kind == "category"}
-    for hint in (*table_hints.of_label(found, columns, label, is_class),
+    for hint in (*table_hints.of_label(found, columns, params["label"], is_class),
                  *table_hints.of_parts(training, evaluated, categories)):
         logging.warning("%s.", hint)
 
@@ -219,8 +219,9 @@ def _evaluated(found: Scan, params: Mapping[str, Any]
         return found.columns, [not is_training for is_training in found.is_training]
     try:
         files = matched_tables("eval_files", params["eval_files"])
-        if sum(tf.io.gfile.stat(path).length for path in files
-               if not path.startswith(MEMORY_SCHEME)) > _MOST_COMPARED_BYTES:
+        if len(files) > _FILES_TO_STAT or sum(
+                tf.io.gfile.stat(path).length for path in files
+                if not path.startswith(MEMORY_SCHEME)) > _MOST_COMPARED_BYTES:
             return {}, []
         other = scan(files, {**params, "number_formats": dict(found.number_formats)})
     except (DataFileError, DataParamError):

@@ -29,16 +29,18 @@ def of_label(scan: Scan, columns: Mapping[str, Column], label: str, is_class: bo
 
     Args:
       scan: The lines that were read.
-      columns: The columns that are used, without the label.
+      columns: The columns that are used, and the label.
       label: The label's name.
       is_class: Whether the label is a class; otherwise it is a number.
     """
     texts = scan.columns[label]
     if len(texts) < _LEAST_ROWS:
         return []
-    labels = _numbers(texts) if not is_class else np.unique(texts, return_inverse=True)[1]
+    labels = np.unique(texts, return_inverse=True)[1] if is_class else _numbers(columns[label])
     found = []
     for name, column in columns.items():
+        if name == label:
+            continue
         how = _leak(scan.columns[name], column, labels, is_class)
         if how:
             found.append(
@@ -87,7 +89,7 @@ def _leak(texts: Sequence[str], column: Column, labels: Optional[np.ndarray],
         pairs = len(set(zip(texts, labels.tolist())))
         if 2 <= count == pairs and count * _ROWS_OF_A_VALUE <= len(texts):
             return "each of its values has one label"
-    numbers = _numbers(texts) if column.kind is not str else None
+    numbers = _numbers(column)
     if numbers is None:
         return ""
     if not is_class:
@@ -99,12 +101,11 @@ def _leak(texts: Sequence[str], column: Column, labels: Optional[np.ndarray],
     return f"AUC {max(auc, 1 - auc):.4f}" if max(auc, 1 - auc) > _LEAKED_AUC else ""
 
 
-def _numbers(texts: Sequence[str]) -> Optional[np.ndarray]:
-    """Returns the numbers, float64 [rows]; None unless all rows have one."""
-    try:
-        return np.array(texts, np.float64)
-    except ValueError:
+def _numbers(column: Column) -> Optional[np.ndarray]:
+    """Returns a column's numbers, float64 [rows]; None unless all rows have one."""
+    if column.numbers is None or column.num_empty:
         return None
+    return column.numbers.astype(np.float64)
 
 
 def _correlation(one: np.ndarray, other: np.ndarray) -> float:

@@ -10,14 +10,12 @@ import pyarrow as pa
 
 from input_fns.reading import bad_line, number_format
 from input_fns.reading.errors import RecordError
-from input_fns.reading.field import numbers_of, Value
+from input_fns.reading.field import MOST, numbers_of, Value
 from input_fns.reading.table import is_unprepared, Table
 from input_fns.reading.table_blocks import Block
 
 # Matrices [rows, columns] of floats, integers and texts, and the labels [rows]; see Layout.
 Rows = tuple[np.ndarray, ...]
-
-_MOST = float(np.finfo(np.float32).max)
 
 
 class Layout(NamedTuple):
@@ -137,7 +135,7 @@ def _numbers(column: pa.Array, fill: Optional[Value]) -> np.ndarray:
 
 def _check_finite(floats: np.ndarray, num_empty: int) -> None:
     # NaN is not less than anything, so that an empty field is not counted.
-    if np.count_nonzero(np.abs(floats) <= _MOST) + num_empty != floats.size:
+    if np.count_nonzero(np.abs(floats) <= MOST) + num_empty != floats.size:
         raise ValueError("a number is nan or infinite")
 
 

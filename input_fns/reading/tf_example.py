@@ -61,7 +61,7 @@ def bad_number(record: bytes, schema: Mapping[str, Any]) -> str:
     return ""
 
 
-def check_schema(records: Sequence[bytes], path: str, schema: Mapping[str, Any]) -> None:
+def check_lists(records: Sequence[bytes], path: str, wanted: set[str]) -> None:
     """Logs, or raises an error for, features of varying length that no record holds.
 
     TensorFlow reads such a feature as empty: where its name is misspelt, and where the records are
@@ -69,13 +69,12 @@ def check_schema(records: Sequence[bytes], path: str, schema: Mapping[str, Any])
 
     Args:
       records: The first records of the file at `path`.
-      schema: The param `schema` of `input_fns/tfrecord.py`.
+      wanted: The features of varying length in the param `schema` of `input_fns/tfrecord.py`.
 
     Raises:
       DataFileError: A record is a tf.SequenceExample that holds the feature as a list.
     """
-    wanted = {name for name, entry in schema.items() if entry["shape"] == VARLEN}
-    if not wanted or not records:
+    if not records:
         return
     held: set[str] = set()
     for number, record in enumerate(records, 1):

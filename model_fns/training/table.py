@@ -192,7 +192,7 @@ def _month(days: tf.Tensor) -> tf.Tensor:
 
 def _variable_name(name: str, others: Mapping[str, Any]) -> str:
     """Returns a name for a column's variables, which take no spaces and no letters beyond ASCII."""
-    made = re.sub(r"[^A-Za-z0-9_.]", "_", name).lstrip("_.") or "column"
+    made = "category_" + (re.sub(r"[^A-Za-z0-9_.]", "_", name).lstrip("_.") or "column")
     while made in others:
         made += "_"
     return made

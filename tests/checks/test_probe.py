@@ -48,6 +48,19 @@ def test_probe_reports_what_only_tensorflow_finds(tmp_path):
 
 
 @pytest.mark.cluster
+def test_probe_of_a_table_shows_what_each_column_is_to_the_model(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id,day,size,label\n" + "".join(
+        f"r{i},2024-01-{i % 28 + 1:02},{i % 7},{i * i % 3}\n" for i in range(200)))
+    ran = jobs.trainer("check", "--probe", "--model_fn=canned", "--input_fn=csv",
+                       f"--param=train_files={path}")
+    lines = [line.split() for line in ran.stderr.splitlines()]
+    kinds = {line[2]: line[3] for line in lines if "values" in line}
+    assert ran.returncode == 0 and ran.stdout.rstrip().endswith("ready"), ran.stdout + ran.stderr
+    assert kinds == {"id": "left", "day": "date", "size": "number"}
+
+
+@pytest.mark.cluster
 def test_probe_of_a_worker_finds_a_model_dir_that_is_not_shared(tmp_path):
     hosts = jobs.cluster(chief=1, worker=1, ps=1)
     slow = jobs.REPO / "tests" / "support" / "slow.py"

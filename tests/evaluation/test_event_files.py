@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import tensorflow as tf
 
 from estimator_trainer.evaluation import event_files
@@ -35,3 +37,16 @@ def test_write_leaves_the_events_of_the_estimator(tmp_path):
          if event.HasField("summary")] for name in ("", "ours"))
     assert ours == theirs and len(ours) == 2
     assert "picture/0" in ours[0][1] and "text" not in ours[0][1]
+
+
+def test_events_of_a_folder_that_was_deleted_are_written_to_a_new_file(tmp_path):
+    writers = tf.compat.v1.summary.FileWriterCache
+    model_dir, beside = str(tmp_path / "m"), str(tmp_path / "m-2")
+    with tf.Graph().as_default():
+        for step in (1, 2):
+            kept = writers.get(beside)
+            event_files.write(f"{model_dir}/eval", {"global_step": step, "loss": 0.5}, "path")
+            assert [each["global_step"] for each in event_files.read(model_dir)] == [step]
+            shutil.rmtree(model_dir)
+            event_files.close_deleted(model_dir)
+            assert writers.get(beside) is kept

@@ -16,10 +16,9 @@ import pytest
 import tensorflow as tf
 
 from input_fns import csv as plugin
-from input_fns.reading import (bad_line, field, table, table_blocks, table_facts, table_rows,
-                               text_records)
+from input_fns.reading import field, table, table_blocks, table_facts, table_rows, text_records
 from input_fns.reading.errors import DataFileError, DataParamError, RecordError
-from tests.support import rereading
+from tests.support import csv_files, rereading
 
 pytestmark = pytest.mark.any_tensorflow
 HEADER = b"x,n,t,label"
@@ -70,7 +69,7 @@ def fixture_parse(table_file):
             block, np.arange(len(block.ordinals())), columns, layout, params)
         return [integers[:, 0], texts[:, 0], floats[:, 0], labels]
 
-    return parser, lambda line: bad_line.line_problem(line, columns, params)
+    return parser, lambda line: csv_files.line_problem(line, columns, params)
 
 
 def _zipped(content: bytes) -> bytes:

@@ -66,7 +66,7 @@ def test_dates_are_taken_apart_in_the_graph_as_in_python(form):
     with tf.Graph().as_default():
         days = _run(table._days(tf.constant([*texts, "", "soon"]), entry))
         parts = _run(table.prepared({"d": tf.constant([*texts, ""])}, {"d": entry}, 5).numbers)
-    np.testing.assert_allclose(days[:-2], found.days(texts), atol=1e-9)
+    np.testing.assert_allclose(days[:-2], found.read(texts).days, atol=1e-9)
     assert np.isnan(days[-2:]).all() and not parts[-1, 2:].any() and parts[-1, 1] == 1
     assert (parts[:-1, 2:14].argmax(1) + 1).tolist() == [time.month for time in times]
     assert parts[:-1, 14:].argmax(1).tolist() == [time.weekday() for time in times]

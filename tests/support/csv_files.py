@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from input_fns.reading import bad_line, table, table_blocks, text_records
 from tests.support import reading
 
 HEADER = "row,name,price,label\n"
@@ -34,6 +35,15 @@ def write_data(params: dict[str, Any], folder: pathlib.Path, text: str,
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     params.update(train_files=str(path), eval_files=str(path))
     return path
+
+
+def line_problem(text: str, columns: table.Table, params: dict[str, Any]) -> str:
+    """Returns the first problem of a line, as the reader finds it; "" if there is none."""
+    problem = table_blocks.split_problem(text, columns.width, columns.delimiter)
+    if problem:
+        return problem
+    fields = text_records.split(text, columns.delimiter)
+    return bad_line.fields_problem([fields[i] for i in columns.positions], columns, params)[0]
 
 
 def rows_of(dataset: tf.data.Dataset) -> list[int]:

@@ -6,9 +6,9 @@ import pytest
 import tensorflow as tf
 
 from input_fns import csv as plugin
-from input_fns.reading import bad_line, table, table_facts
+from input_fns.reading import table, table_facts
 from tests.support import csv_files
-from tests.support.csv_files import HEADER, line, rows_of
+from tests.support.csv_files import HEADER, line, line_problem, rows_of
 
 pytestmark = pytest.mark.any_tensorflow
 
@@ -41,8 +41,8 @@ def test_line_problem_names_what_is_wrong(params, file, bad):
     path = str(file(HEADER + line(0) + line(1)))
     params = table_facts.completed(params, labelled=True)
     columns = table.table_of(path, params, labelled=True)
-    assert bad_line.line_problem(bad, columns, params).startswith(BAD[bad])
-    assert bad_line.line_problem(line(7).rstrip(), columns, params) == ""
+    assert line_problem(bad, columns, params).startswith(BAD[bad])
+    assert line_problem(line(7).rstrip(), columns, params) == ""
 
 
 @pytest.mark.cluster
