@@ -8,7 +8,8 @@ for each column that is used, by name.
   category  {"kind": "category", "values"}: the texts, the most frequent one first
   text      {"kind": "text"}: a text of too many values to list them
   date      {"kind": "date", "pattern", "rewrite", "parts", ...}: the entries of a number, in days
-            since 1970, and how its text is taken apart; parts: "month", "weekday", "hour"
+            since 1970, and how its text is taken apart; parts: "month", "weekday", "hour"; of a
+            Unix time "per_day", how many of its units are a day, in place of pattern and rewrite
 
 A column whose values are nearly all different, or all the same, says nothing about other rows, and
 is left out. A type in `column_types`, or the column in `columns`, keeps it.
@@ -19,7 +20,7 @@ from __future__ import annotations
 import collections
 import json
 import re
-from typing import Any, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Mapping, NamedTuple, Optional
 
 import numpy as np
 
@@ -91,9 +92,15 @@ def decided(name: str, scan: Scan, column: Column, params: Mapping[str, Any]) ->
     if set_by_user == "category":
         return _category(counts, len(texts))
     if form is not None:
-        return _date(form, texts, counts, len(texts) < int(scan.is_training.sum()))
+        return _date({"pattern": form.pattern, "rewrite": form.rewrite}, form.read(texts), counts,
+                     len(texts) < int(scan.is_training.sum()))
     if column.kind is str:
         return _category(counts, len(texts))
+    assert column.numbers is not None and column.training is not None
+    per_day = 0 if set_by_user else dates.unix_units_of_day(name, column.numbers)
+    if per_day:
+        return _date({"per_day": per_day}, dates.of_days(column.training / per_day), counts,
+                     bool(column.num_empty))
     return _number(column, len(counts))
 
 
@@ -156,12 +163,12 @@ def _number(column: Column, values: int) -> Decision:
                     + empty)
 
 
-def _date(form: dates.Form, texts: Sequence[str], counts: Mapping[str, int],
+def _date(taken_apart: dict[str, Any], found: dates.Dates, counts: Mapping[str, int],
           has_empty: bool) -> Decision:
-    found = form.read(texts)
-    entry = {"kind": "date", "pattern": form.pattern, "rewrite": form.rewrite,
-             "parts": found.parts, **_scale(found.days), "missing": has_empty}
-    return Decision(entry, len(counts), f"{min(texts)} to {max(texts)}: days"
+    entry = {"kind": "date", **taken_apart, "parts": found.parts, **_scale(found.days),
+             "missing": has_empty}
+    first, last = found.extent
+    return Decision(entry, len(counts), f"{first} to {last}: days"
                     + "".join(f", {part}" for part in found.parts))
 
 

@@ -1,7 +1,8 @@
 """Finds dates and times among texts, and takes them apart.
 
 A form is a regular expression for both Python and RE2, which TensorFlow has, whose groups are
-brought into the order year, month, day, hour, minute, second.
+brought into the order year, month, day, hour, minute, second. A Unix time is a number, of seconds
+or thousandths since 1970.
 """
 
 from __future__ import annotations
@@ -13,6 +14,12 @@ from typing import NamedTuple, Optional, Sequence
 import numpy as np
 
 _EPOCH = datetime.date(1970, 1, 1)
+_DAY_SECS = 86_400
+# Unix times from 1973 to 2100, and names that columns of them have: other numbers are as large.
+_UNIX_SECS = (100_000_000, 4_102_444_800)
+_UNIX_NAME = re.compile(r"(?i).*(time|date|stamp|epoch|unix|created|updated|modified|_at|_ts)s?"
+                        r"|ts|.*[a-z](?-i:At|Ts)|.*(time|date|stamp|epoch|created|updated|modified)"
+                        r"[_ ]?(m?s|millis|m?secs?|utc)")
 _YEARS = range(1800, 2200)
 # The share of texts that have the form; the others count as missing.
 _SHARE = 0.99
@@ -44,6 +51,11 @@ class Dates(NamedTuple):
         return np.array([days for _, _, days in self.dates], np.float64)
 
     @property
+    def extent(self) -> tuple[str, str]:
+        """Returns the first and the last day, as `2024-01-31`."""
+        return str(_day(self.days.min())), str(_day(self.days.max()))
+
+    @property
     def parts(self) -> list[str]:
         """Returns which parts of the dates differ: month, weekday, hour."""
         different: dict[str, set[float]] = {
@@ -70,6 +82,23 @@ class Form(NamedTuple):
         matches = filter(None, map(re.compile(self.pattern).fullmatch, texts))
         fields = ([float(match[group] or 0) for group in groups] for match in matches)
         return Dates([found for each in fields if (found := _date(*each))])
+
+
+def unix_units_of_day(name: str, numbers: np.ndarray) -> int:
+    """Returns how many units of a Unix time are a day; 0 if a column's numbers are none.
+
+    The column's name has to speak of time too: identifiers and sums are as large.
+    """
+    if not len(numbers) or not _UNIX_NAME.fullmatch(name):
+        return 0
+    low, high = _UNIX_SECS
+    return next((per_sec * _DAY_SECS for per_sec in (1, 1000)
+                 if per_sec * low <= numbers.min() and numbers.max() < per_sec * high), 0)
+
+
+def of_days(days: np.ndarray) -> Dates:
+    """Returns the dates of times in days since 1970."""
+    return Dates([(_day(each).month, each % 1 * 24 // 1, each) for each in days.tolist()])
 
 
 def form_of(texts: Sequence[str], is_text: bool) -> Optional[Form]:
@@ -100,4 +129,8 @@ def _date(year: float, month: float, day: float, hour: float = 0.0, minute: floa
         whole = (datetime.date(int(year), int(month), int(day)) - _EPOCH).days
     except ValueError:
         return None
-    return month, hour, whole + (hour * 3600 + minute * 60 + second) / 86400
+    return month, hour, whole + (hour * 3600 + minute * 60 + second) / _DAY_SECS
+
+
+def _day(days: float) -> datetime.date:
+    return _EPOCH + datetime.timedelta(int(days // 1))

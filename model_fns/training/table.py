@@ -145,6 +145,8 @@ def _as_text(values: tf.Tensor) -> tf.Tensor:
 
 def _days(values: tf.Tensor, entry: Mapping[str, Any]) -> tf.Tensor:
     """Returns the days since 1970, float64 [batch]; NaN where the text is no date."""
+    if "per_day" in entry:
+        return tf.cast(tf.reshape(values, [-1]), tf.float64) / entry["per_day"]
     texts = _as_text(tf.reshape(values, [-1]))
     is_date = tf.strings.regex_full_match(texts, entry["pattern"])
     fields = tf.strings.regex_replace(texts, f"^{entry['pattern']}$", entry["rewrite"])

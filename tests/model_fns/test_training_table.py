@@ -72,6 +72,18 @@ def test_dates_are_taken_apart_in_the_graph_as_in_python(form):
     assert parts[:-1, 14:].argmax(1).tolist() == [time.weekday() for time in times]
 
 
+def test_unix_times_are_taken_apart_to_the_hour():
+    entry = {"kind": "date", "per_day": 86_400_000, "parts": ["month", "weekday", "hour"],
+             "mean": 0.0, "deviation": 1e5, "missing": True, "knots": []}
+    time = datetime.datetime(2024, 2, 29, 23, 59, 59, tzinfo=datetime.timezone.utc)
+    with tf.Graph().as_default():
+        millis = tf.constant([time.timestamp() * 1000, float("nan")], tf.float64)
+        numbers = _run(table.prepared({"t": millis}, {"t": entry}, 5).numbers)
+    assert [part.argmax() for part in (numbers[0, 2:14], numbers[0, 14:21], numbers[0, 21:])] == [
+        1, 3, 23]
+    assert not numbers[1, 2:].any() and numbers[1, 1] == 1
+
+
 def test_a_regressor_of_scaled_labels_answers_in_the_labels_unit():
     scale = {"mean": 273_500.0, "deviation": 100_000.0, "log": False}
     labels = np.array([[173_500.0], [473_500.0]], np.float32)

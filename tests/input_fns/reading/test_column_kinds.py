@@ -84,6 +84,21 @@ def test_dates_and_times_are_days_and_their_parts(learned, form):
     assert entry["parts"] == ["month", "weekday"] + ["hour"] * has_time
 
 
+@pytest.mark.parametrize("per_sec", [1, 1000])
+@pytest.mark.parametrize("name, is_time", [
+    ("timestamp", True), ("createdAt", True), ("updated_at", True), ("event_time_ms", True),
+    ("phone", False), ("format", False), ("gross", False)])
+def test_unix_times_are_days_and_their_parts_if_the_name_speaks_of_time(
+        learned, name, is_time, per_sec):
+    times = [1_400_000_000 + 41 * 3600 * i for i in range(ROWS)]
+    entry = learned({name: [str(per_sec * time) for time in times]})["table_columns"][name]
+    assert entry["kind"] == ("date" if is_time else "number")
+    if is_time:
+        assert entry["per_day"] == 86_400 * per_sec
+        assert entry["mean"] == pytest.approx(sum(times) / ROWS / 86_400, abs=0.01)
+        assert entry["parts"] == ["month", "weekday", "hour"]
+
+
 @pytest.mark.parametrize("texts", [["2014-02-30"], ["12345678"], ["99999999"], ["1.5"], ["a"],
                                    ["10:20"], []])
 def test_other_texts_are_no_dates(texts):
