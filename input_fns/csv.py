@@ -20,7 +20,8 @@ empty lines do not count, and a first column without a name is left out. Params:
   na_value          a text that means an empty field too: NA, or ?
   empty_numbers     what fills an empty number, unless columns sets it: "mean", the column's in the
                     training lines, rounded for integers; "zero"; "error": none may be empty
-  label             the column that is the label; none of its fields may be empty
+  label             the column that is the label
+  empty_labels      records without a label: "error", there may be none; "leave_out"
   label_vocabulary  the label's texts, a JSON list; the label becomes the index in it; []: a text
                     label's values in the data, sorted; a label of numbers has none
   identifiers       a JSON list of columns that tell rows apart, and are in predictions alone, where
@@ -68,6 +69,7 @@ DEFAULT_PARAMS = {
     "na_value": "",
     "empty_numbers": "mean",
     "label": "label",
+    "empty_labels": "error",
     "label_vocabulary": [],
     "num_classes": 0,
     "identifiers": [],

@@ -66,19 +66,25 @@ def markdown(kept: dict[str, Any]) -> str:
              "| --- | ---: |" + " ---: |" * (len(models) + 1)]
     for name, seeds in kept.items():
         means = {model: _mean(seeds, model) for model in [*_BASELINES, *own]}
-        secs = " / ".join(f"{_mean(seeds, f'{model} secs'):.0f}" for model in own)
+        secs = " / ".join(f"{_mean(seeds, f'{model} secs'):.0f}" for model in own
+                          if means[model] is not None)
         lines.append(f"| {name} | {_mean(seeds, 'rows secs'):.0f} | " + " | ".join(
             "" if value is None else f"{value:.4f}" for value in means.values()) + f" | {secs} |")
     for model in own:
         for kind, is_regression in (("AUC", False), ("R²", True)):
-            found = [_mean(seeds, model) - max(_mean(seeds, each) for each in _BASELINES)
-                     for name, seeds in kept.items()
+            found = [difference for name, seeds in kept.items()
                      if TABLES[name].is_regression == is_regression
-                     and any(model in scores for scores in seeds.values())]
+                     and (difference := _from_baselines(seeds, model)) is not None]
             if found:
                 lines.append(f"\n{model}, {kind} above the best baseline: median "
                              f"{statistics.median(found):+.4f}, least {min(found):+.4f}")
     return "\n".join(lines)
+
+
+def _from_baselines(seeds: dict[str, dict[str, float]], model: str) -> Any:
+    """Returns a model's mean score less that of the best baseline, of the seeds that it has."""
+    own = {seed: scores for seed, scores in seeds.items() if model in scores}
+    return _mean(own, model) - max(_mean(own, each) for each in _BASELINES) if own else None
 
 
 def _mean(seeds: dict[str, dict[str, float]], model: str) -> Any:

@@ -6,7 +6,7 @@ import json
 from typing import Any, Mapping, Sequence
 
 from input_fns.reading import labels
-from input_fns.reading.column import bad_value, empty_value
+from input_fns.reading.column import bad_value, empty_label, empty_value
 from input_fns.reading.field import is_finite, is_of
 from input_fns.reading.table import Table
 
@@ -39,7 +39,7 @@ def fields_problem(fields: Sequence[str], table: Table,
 def _label_problem(value: str, kind: type, params: Mapping[str, Any]) -> str:
     vocabulary = params["label_vocabulary"]
     if not value:
-        return f": label {params['label']!r} is missing"
+        return empty_label(params["label"])
     if not is_of(value, kind):
         return bad_value(params["label"], value, kind, params)
     if vocabulary:

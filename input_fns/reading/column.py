@@ -103,11 +103,18 @@ def empty_value(name: str) -> str:
             "the line, or let it be filled: --param empty_numbers=mean")
 
 
+def empty_label(name: str, others: str = "") -> str:
+    """Returns the problem of a missing label, worded to follow its place."""
+    return (f": label {name!r} is missing{others}. Correct the line, or leave such lines out: "
+            "--param empty_labels=leave_out")
+
+
 def _check_empty(name: str, scan: Scan, is_full: np.ndarray, kind: Optional[type],
                  params: Mapping[str, Any]) -> None:
     """Raises DataFileError if a label is missing, or no line to train on has a value."""
     if name == params["label"] and not is_full.all():
-        raise DataFileError(f"{scan.place(int(np.argmin(is_full)))}: label {name!r} is missing")
+        raise DataFileError(scan.place(int(np.argmin(is_full))) + empty_label(
+            name, f", as in {int((~is_full).sum()):,} of {scan.extent}"))
     is_needed = kind is not str and name not in params["columns"]
     if is_needed and not (is_full & scan.is_training).any():
         raise DataFileError(

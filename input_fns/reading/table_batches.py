@@ -193,7 +193,7 @@ def _epochs(source: Source, shares: list[Share],
                 parts = _shuffled(source, shares, np.random.default_rng([*seeds, epoch]))
             has_rows = False
             for part in parts:
-                has_rows = True
+                has_rows = has_rows or len(part[0]) > 0
                 yield part
             if not has_rows:
                 return

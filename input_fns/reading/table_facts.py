@@ -24,8 +24,9 @@ _FILES_TO_STAT = 64
 _MOST_COMPARED_BYTES = 20 * 1024**2
 # The facts that are learned depend on these params.
 _USED = ("columns", "column_types", "drop", "label", "label_vocabulary", "num_classes",
-         "numeric_scale", "delimiter", "na_value", "empty_numbers", "eval_files", "eval_every",
-         "train_files", "number_formats", "prepare_columns", "table_columns", "label_scale")
+         "numeric_scale", "delimiter", "na_value", "empty_numbers", "empty_labels", "eval_files",
+         "eval_every", "train_files", "number_formats", "prepare_columns", "table_columns",
+         "label_scale")
 
 
 class _Inputs(NamedTuple):

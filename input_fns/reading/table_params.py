@@ -8,7 +8,7 @@ from input_fns.reading.errors import DataParamError
 
 # The last two are kinds for a model that prepares columns itself; it takes both as texts.
 KINDS = {"int": int, "float": float, "text": str, "category": str, "date": str}
-_EMPTY_NUMBERS = ("mean", "zero", "error")
+_EMPTY = {"empty_numbers": ("mean", "zero", "error"), "empty_labels": ("error", "leave_out")}
 
 
 def check(params: Mapping[str, Any]) -> None:
@@ -22,12 +22,17 @@ def check(params: Mapping[str, Any]) -> None:
         raise DataParamError(
             f"eval_every is {params['eval_every']} and eval_files is ''; expected 2 or more, or "
             "files. For example: --param eval_every=5")
-    if params["empty_numbers"] not in _EMPTY_NUMBERS:
-        raise DataParamError(
-            f"empty_numbers is {params['empty_numbers']!r}; expected one of "
-            f"{', '.join(_EMPTY_NUMBERS)}. For example: --param empty_numbers=mean")
+    for name, values in _EMPTY.items():
+        if params[name] not in values:
+            raise DataParamError(f"{name} is {params[name]!r}; expected one of "
+                                 f"{', '.join(values)}. For example: --param {name}={values[0]}")
     _check_columns(params)
     _check_classes(params)
+
+
+def leaves_out(params: Mapping[str, Any]) -> bool:
+    """Returns whether records without a label are left out."""
+    return bool(params["empty_labels"] == "leave_out")
 
 
 def _check_columns(params: Mapping[str, Any]) -> None:

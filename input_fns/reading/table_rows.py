@@ -6,6 +6,7 @@ import math
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
+from pyarrow import compute
 import pyarrow as pa
 
 from input_fns.reading import bad_line, number_format
@@ -13,6 +14,7 @@ from input_fns.reading.errors import RecordError
 from input_fns.reading.field import MOST, numbers_of, Value
 from input_fns.reading.table import is_unprepared, Table
 from input_fns.reading.table_blocks import Block
+from input_fns.reading.table_params import leaves_out
 
 # Matrices [rows, columns] of floats, integers and texts, and the labels [rows]; see Layout.
 Rows = tuple[np.ndarray, ...]
@@ -81,12 +83,28 @@ def rows_of(block: Block, chosen: np.ndarray, table: Table, layout: Layout,
         if not is_all:
             wanted = pa.array(chosen)
             columns = {name: column.take(wanted) for name, column in columns.items()}
+        if _leaves_out(layout, params):
+            has_label = _has_value(columns[layout.label])
+            columns = {name: column.filter(has_label) for name, column in columns.items()}
         for name, form in table.formats.items():
             columns[name] = _plain(columns[name], form, dict(zip(table.names, table.types))[name])
         return _converted(columns, table, layout, params)
     except (pa.ArrowException, ValueError):
         # The texts show which record is wrong; if none is, Arrow reads less than it should.
         return _of_texts(block, chosen, table, layout, params)
+
+
+def _leaves_out(layout: Layout, params: Mapping[str, Any]) -> bool:
+    """Returns whether rows without a label are left out; not where it is only shown, as text."""
+    return bool(layout.label) and layout.label_dtype is not object and leaves_out(params)
+
+
+def _has_value(column: pa.Array) -> pa.Array:
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    if pa.types.is_binary(column.type):
+        return compute.not_equal(column.fill_null(b""), b"")
+    return column.is_valid()
 
 
 def _plain(texts: pa.Array, form: str, kind: type) -> pa.Array:
@@ -194,9 +212,11 @@ def _of_texts(block: Block, chosen: np.ndarray, table: Table, layout: Layout,
       RecordError: A record cannot be used.
     """
     places, records = [], []
+    label = table.names.index(layout.label) if _leaves_out(layout, params) else None
     for place, fields in block.fields(table, chosen):
-        places.append(place)
-        records.append(fields)
+        if label is None or fields[label] not in ("", params["na_value"]):
+            places.append(place)
+            records.append(fields)
     columns = {}
     for name, kind, column in zip(table.names, table.types, zip(*records)):
         texts = ["" if field == params["na_value"] else table.plain(name, field)

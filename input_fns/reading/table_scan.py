@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import bisect
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
+from absl import logging
 import numpy as np
 from pyarrow import compute
 import pyarrow as pa
@@ -14,6 +15,7 @@ from input_fns.reading.errors import DataFileError, RecordError
 from input_fns.reading.header import Header, header_of, header_problem, log_unnamed
 from input_fns.reading.table import Table
 from input_fns.reading.table_blocks import Block, CsvBlock, pieces, Share
+from input_fns.reading.table_params import leaves_out
 
 MOST_LINES = 100_000
 # Otherwise a table of very many columns would not fit in memory.
@@ -92,11 +94,11 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
     table = Table(header.line, len(header.names), [header.names.index(name) for name in names],
                   names, [""] * len(names), [str] * len(names), header.delimiter)
     most = min(MOST_LINES, _MOST_FIELDS // len(names))
-    read = _Read([], [], Places())
-    is_whole = _read(files, header, table, params, most, read)
+    read = _read(files, header, table, params, most)
     if not len(read.places):
         raise DataFileError(
-            f"train_files is {params['train_files']!r}, and no file of it holds a record")
+            f"train_files is {params['train_files']!r}, and no file of it holds a record"
+            f"{' with a label' * bool(read.unlabelled)}")
     every = 0 if params["eval_files"] else params["eval_every"]
     numbers = np.concatenate(read.ordinals)
     is_training = numbers % every != 0 if every else np.ones(len(numbers), bool)
@@ -108,37 +110,68 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
                                          name not in kinds)
         if format_:
             formats[name] = format_
-    return Scan(columns, is_training, read.places, is_whole, "line" if is_text else "row", kinds,
-                formats)
+    found = Scan(columns, is_training, read.places, read.is_whole, "line" if is_text else "row",
+                 kinds, formats)
+    if read.unlabelled:
+        logging.info("%s beside %s have no label, and are left out", f"{read.unlabelled:,}",
+                     found.extent)
+    return found
 
 
 class _Read(NamedTuple):
-    """The blocks that were read: the columns' texts, and the records' numbers and places."""
+    """The records that were read.
+
+    Attributes:
+      columns: The texts of each column, block by block.
+      ordinals: The numbers of the records, block by block.
+      places: File and line of each record.
+      is_whole: Whether there are no more.
+      unlabelled: How many others were left out, without a label.
+    """
 
     columns: list[list[pa.Array]]
     ordinals: list[np.ndarray]
     places: Places
+    is_whole: bool
+    unlabelled: int
 
 
-def _read(files: Sequence[str], header: Header, table: Table, params: Mapping[str, Any], most: int,
-          read: _Read) -> bool:
-    """Reads up to `most` records; returns whether there are no more."""
+def _read(files: Sequence[str], header: Header, table: Table, params: Mapping[str, Any],
+          most: int) -> _Read:
+    """Reads up to `most` records."""
+    columns, ordinals, places, unlabelled = [], [], Places(), 0
+    label = table.names.index(params["label"]) if leaves_out(params) and (
+        params["label"] in table.names) else None
+    for path, block in _blocks(files, header, table, params):
+        numbers = block.ordinals()
+        chosen = np.arange(min(len(numbers), most - len(places)))
+        is_cut = len(chosen) < len(numbers)
+        if len(chosen):
+            lines, texts = _texts(block, chosen, table)
+            if label is not None:
+                is_empty = compute.is_in(texts[label], pa.array(["", params["na_value"]]))
+                has_label = ~is_empty.to_numpy(zero_copy_only=False)
+                texts = [column.filter(pa.array(has_label)) for column in texts]
+                chosen, lines = chosen[has_label], lines[has_label]
+                unlabelled += int((~has_label).sum())
+            columns.append(texts)
+            ordinals.append(numbers[chosen])
+            places.add(path, lines)
+        if is_cut:
+            return _Read(columns, ordinals, places, False, unlabelled)
+    return _Read(columns, ordinals, places, True, unlabelled)
+
+
+def _blocks(files: Sequence[str], header: Header, table: Table,
+            params: Mapping[str, Any]) -> Iterator[tuple[str, Block]]:
+    """Yields the blocks of all files; raises DataFileError if one has other columns."""
     for path in files:
         found = header_of(path, params)
         problem = header_problem(path, found, (files[0], header))
         if problem:
             raise DataFileError(problem)
         for block, *_ in pieces(Share(path), table._replace(header=found.line)):
-            numbers = block.ordinals()
-            chosen = np.arange(min(len(numbers), most - len(read.places)))
-            if len(chosen):
-                lines, texts = _texts(block, chosen, table)
-                read.columns.append(texts)
-                read.ordinals.append(numbers[chosen])
-                read.places.add(path, lines)
-            if len(chosen) < len(numbers):
-                return False
-    return True
+            yield path, block
 
 
 def _column(name: str, texts: pa.ChunkedArray, params: Mapping[str, Any],

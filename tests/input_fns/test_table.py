@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from input_fns import csv as csv_plugin, table as plugin
 from input_fns.reading import arrow_file, memory, table_scan, text_records
+from input_fns.reading.errors import DataFileError
 from tests.support.reading import context
 
 pytestmark = pytest.mark.any_tensorflow
@@ -89,6 +90,26 @@ def test_rows_are_shared_out_and_held_out(params, tmp_path, kind):
                               (5, "train", set(range(ROWS)) - {4, 9, 14, 19})):
         shares = [_read({**params, "eval_every": every}, mode, 3, part) for part in range(3)]
         assert sorted(sum(shares, [])) == sorted(rows) and min(map(len, shares)) > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("labels", [
+    [["no", "yes", None][i % 3] for i in range(ROWS)], [[0, 1, None][i % 3] for i in range(ROWS)],
+    [None if i % 3 == 2 else i * 1.5 for i in range(ROWS)]], ids=["texts", "classes", "numbers"])
+def test_rows_without_a_label_are_named_or_left_out(params, tmp_path, kind, labels):
+    params["train_files"] = _write(tmp_path, kind, _table(label=labels))
+    with pytest.raises(DataFileError, match="label 'label' is missing, as in 7 of 23 .*"
+                       "empty_labels=leave_out"):
+        plugin.data_params(params)
+    params |= {"empty_labels": "leave_out", "eval_every": 4}
+    known = plugin.data_params(params)
+    full = [i for i in range(ROWS) if i % 3 != 2]
+    assert known["train_examples"] == len([i for i in full if i % 4 != 3])
+    params |= {name: known[name] for name in ("columns", "num_classes")} | {
+        "label_vocabulary": known.get("label_vocabulary", [])}
+    assert plugin.data_problem(params) == ""
+    assert _read(params, "eval") == [i for i in full if i % 4 == 3]
+    assert sorted(_read({**params, "batch_size": 1}, "train")) == [i for i in full if i % 4 != 3]
 
 
 def test_a_name_or_the_first_bytes_decide(params, tmp_path):
