@@ -102,19 +102,21 @@ def evaluate(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
 
 @in_python()
 def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, Any] | None = None,
-            **settings: Any) -> list[dict[str, Any]]:
+            **settings: Any) -> Any:
     """Predicts, in this process.
 
     Args:
       model_dir: The directory of a trained model; "" with export_dir=.
       data: The data to predict: the paths that --data takes, or a list of dicts from feature name
-        to value; None: the input_fn's evaluation data.
+        to value, or columns: a DataFrame, an Arrow table, or a dict of arrays; None: the input_fn's
+        evaluation data.
       params: Values that differ from the recorded ones.
       **settings: Any flag of `predict`, such as checkpoint="best" or export_dir="d/export/...".
 
     Returns:
-      A dict for each instance, in the order of the data, with what the model predicts, as plain
-      Python values or lists of them, and its `key`.
+      A list of a dict for each instance, in the order of the data, with what the model predicts, as
+      plain Python values or lists of them, and its `key`. Of columns: columns of the same kind,
+      rows in the same order and with the same index.
 
     Raises:
       ConfigError: for a mistake, TrainerError for data that fail.
@@ -124,7 +126,9 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
     with _call(settings, model_dir=model_dir) as user_set:
         plan = _planned(run_plan.for_one_process, "predict", user_set, params)
         with start.using_model(plan):
-            from estimator_trainer.prediction import predict as predict_lib
+            from estimator_trainer.prediction import frames, predict as predict_lib
+            if frames.is_columns(data):
+                return frames.predicted(plan, data)
             return list(predict_lib.instances(plan, None if is_path else data))
 
 

@@ -48,9 +48,10 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Optional
 
+import pyarrow as pa
 import tensorflow as tf
 
-from input_fns.reading import new_tables, pipeline, table_facts
+from input_fns.reading import arrow_file, new_tables, pipeline, stored_rows, table_facts
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.files import first_problem, matched_tables
 from input_fns.reading.table import table_of
@@ -87,18 +88,20 @@ def input_fn(
     input_context: Optional[tf.distribute.InputContext] = None,
 ) -> tf.data.Dataset:
     """Returns batches of (dict of features, label): see the module's docstring."""
-    if mode == "infer" and params["predict_files"]:
-        source = _new_source(params)
-    else:
-        params = table_facts.completed(params, labelled=mode != "infer")
-        name = "train_files" if mode == "train" or not params["eval_files"] else "eval_files"
-        files = tuple(matched_tables(name, params[name]))
-        source = Source(files, {files[0]: table_of(files[0], params, labelled=mode != "infer")},
-                        params, 0 if params["eval_files"] else params["eval_every"],
-                        training=mode == "train")
+    source = _source(mode, params)
     if mode != "train":
         check_whole(source.files)
     return batches(source, mode, input_context)
+
+
+def rows_to_predict(params: Mapping[str, Any]) -> stored_rows.StoredRows:
+    """Returns the rows of mode "infer" as their files have them."""
+    return stored_rows.of(_source("infer", params))
+
+
+def in_memory(table: pa.Table) -> str:
+    """Returns a path by which the params name a table in memory, as long as the table exists."""
+    return arrow_file.path_of(table)
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,6 +119,17 @@ def data_problem(params: Mapping[str, Any]) -> str:
                              matched_tables)
     except (DataFileError, DataParamError) as error:
         return str(error)
+
+
+def _source(mode: str, params: Mapping[str, Any]) -> Source:
+    if mode == "infer" and params["predict_files"]:
+        return _new_source(params)
+    labelled = mode != "infer"
+    params = table_facts.completed(params, labelled)
+    name = "train_files" if mode == "train" or not params["eval_files"] else "eval_files"
+    files = tuple(matched_tables(name, params[name]))
+    return Source(files, {files[0]: table_of(files[0], params, labelled)}, params,
+                  0 if params["eval_files"] else params["eval_every"], training=mode == "train")
 
 
 def _new_source(params: Mapping[str, Any]) -> Source:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import types
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 from absl import logging
 import tensorflow as tf
@@ -63,6 +63,8 @@ class LoadedPlugins:
       starts_over: Whether the input_fn declares that its Python functions yield the same data
         in every evaluation.
       class_names: Names of the classes in their order, if the data or the params have them.
+      rows_to_predict: The function of the input_fn's module that reads the data to predict as they
+        came, or None.
     """
 
     model_fn: model_fn_adapter.ModelFn
@@ -79,6 +81,7 @@ class LoadedPlugins:
     features: Any = None
     starts_over: bool = False
     class_names: tuple[str, ...] = ()
+    rows_to_predict: Callable[[Mapping[str, Any]], Any] | None = None
 
 
 def load(plan: Plan) -> LoadedPlugins:
@@ -112,7 +115,7 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
       ConfigError: if a plug-in or its data cannot be used.
     """
     recorded = plan.recorded.record.data if plan.recorded else None
-    loaded, _ = _adapted(plan, recorded)
+    loaded, module = _adapted(plan, recorded)
     changes.log_changes(
         plan.recorded, plan.changes, plan.config.allow_changed, {}, loaded.sources)
     if features is None and plan.config.is_data_json:
@@ -125,7 +128,8 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
         mode = tf.estimator.ModeKeys.PREDICT
         features = input_fn_adapter.describe(loaded.input_fn, params, mode).features
     _check_forward_key(plan, features)
-    return dataclasses.replace(loaded, features=features)
+    return dataclasses.replace(loaded, features=features,
+                               rows_to_predict=getattr(module, "rows_to_predict", None))
 
 
 def class_names(params: Mapping[str, Any]) -> tuple[str, ...]:

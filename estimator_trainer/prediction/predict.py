@@ -1,6 +1,6 @@
 """`predict`: the answers of a checkpoint or an export, in the order of the input."""
 
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple
 
 from absl import logging
 import tensorflow as tf
@@ -14,26 +14,49 @@ from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.evaluation import offline
 from estimator_trainer.input import read_batches
-from estimator_trainer.prediction import exported_model, json_instances, prediction_writer
+from estimator_trainer.prediction import exported_model, json_instances, output_file, typed_rows
 from estimator_trainer.prediction.exported_model import ExportedModel
+from estimator_trainer.prediction.input_rows import InputRows
 from estimator_trainer.prediction.json_instances import JsonInstances
 from estimator_trainer.prediction.prediction_writer import PredictionWriter
 
 
-def predict(plan: Plan) -> int:
-    """Writes a line for each instance of --data, or of the input_fn's dataset in mode "infer".
+class Found(NamedTuple):
+    """The answers to all instances, and what is known of them.
 
-    Each line holds the model's predictions and `key`, the instance's position in the input; with
-    --forward_key the line holds that feature in place of the position. Returns the number of lines.
+    Attributes:
+      answers: What the model predicts, in order.
+      class_names: The names of the classes.
+      kind: The kind of file that the data are in, or "".
+      inputs: The inputs to write beside the answers, as they came; None if the answers have them.
+    """
+
+    answers: Iterator[Answer]
+    class_names: tuple[str, ...]
+    kind: str = output_file.JSON
+    inputs: InputRows | None = None
+
+
+def predict(plan: Plan) -> int:
+    """Writes the answer for each instance of --data, or of the input_fn's data in mode "infer".
+
+    Each has the model's predictions and `key`, the instance's position in the input; with
+    --forward_key it has that feature in place of the position. Returns the number of instances.
     """
     config = plan.config
-    with prediction_writer.opened(config.output, is_stream=config.data == "-") as write:
-        answers, class_names = _answers(plan)
-        writer = PredictionWriter(class_names, config.output.endswith(".csv"),
-                                  not config.forward_key)
+    with output_file.opened(config.output, is_stream=config.data == "-") as write:
+        found = answered(plan)
+        kind = output_file.kind_of(config.output, found.kind)
+        writer = PredictionWriter(found.class_names, kind == output_file.CSV,
+                                  not config.forward_key, kind in output_file.TYPED)
         try:
-            for answer in answers:
-                write(writer.next_line(answer, config.with_inputs))
+            if kind in output_file.TYPED:
+                rows = (writer.next_row(answer, config.with_inputs and not found.inputs)
+                        for answer in found.answers)
+                typed_rows.write(typed_rows.tables(rows, found.inputs), kind, write)
+            else:
+                for answer in _with_inputs(found):
+                    write(writer.next_line(answer, config.with_inputs).encode())
         finally:
             logging.info("predicted %d instance%s", writer.count, "s" * (writer.count != 1))
     return writer.count
@@ -45,27 +68,55 @@ def instances(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None
 
     `dicts` are the instances, each by feature name; None: the instances of --data.
     """
-    answers, class_names = _answers(plan, dicts)
-    writer = PredictionWriter(class_names, has_key=not plan.config.forward_key)
-    for answer in answers:
+    found = answered(plan, dicts)
+    writer = PredictionWriter(found.class_names, has_key=not plan.config.forward_key)
+    for answer in _with_inputs(found):
         yield writer.next_entry(answer, plan.config.with_inputs)
 
 
-def _answers(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None
-             ) -> tuple[Iterator[Answer], tuple[str, ...]]:
-    """Returns the answers, and the names of the classes."""
+def answered(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None) -> Found:
+    """Returns the answers to the instances of --data, or to dicts, each by feature name."""
     config = plan.config
     model = ExportedModel(config.export_dir) if config.export_dir else None
     path = "" if model else offline.one_checkpoint(config, "predict")
     if model and model.features is not None and config.is_data_json and plan.params is not None:
         # The signature suffices, so the data and the plug-ins may be missing.
         names = loaded_plugins.class_names(plan.params.values)
-        return _from_export(plan, model, _json(plan, model.features, dicts), {}), names
+        return Found(_from_export(plan, model, _json(plan, model.features, dicts), {}), names)
     plugins = loaded_plugins.load_for_prediction(plan)
-    source = _json(plan, plugins.features, dicts) if config.is_data_json else plugins.input_fn
+    if config.is_data_json:
+        source: InputFn | JsonInstances = _json(plan, plugins.features, dicts)
+        kind, inputs = output_file.JSON, None
+    else:
+        kind, inputs = _stored(plan, plugins)
+        source = _carrying(plan, plugins.input_fn, has_inputs=not inputs)
     answers = (_from_export(plan, model, source, plugins.params) if model else
                _from_checkpoint(plan, plugins, path, source))
-    return answers, plugins.class_names
+    return Found(answers, plugins.class_names, kind, inputs)
+
+
+def _stored(plan: Plan, plugins: LoadedPlugins) -> tuple[str, InputRows | None]:
+    """Returns the kind of the data, and the inputs to write as they came, if they can be read so.
+
+    The texts of a CSV file are for another one; elsewhere a number is a number.
+    """
+    if plugins.rows_to_predict is None:
+        return output_file.kind_of_name(plan.config.data), None
+    stored = plugins.rows_to_predict(plugins.params)
+    is_typed = stored.kind in ("", *output_file.TYPED)
+    if not is_typed and output_file.kind_of(plan.config.output, stored.kind) != output_file.CSV:
+        return stored.kind, None
+    names = stored.names if plan.config.with_inputs else [
+        name for name in _identifiers(plan) if name in stored.names]
+    return stored.kind, InputRows(stored.batches, names) if names else None
+
+
+def _with_inputs(found: Found) -> Iterator[Answer]:
+    """Returns the answers with their inputs."""
+    if found.inputs is None:
+        return found.answers
+    return (answer._replace(inputs=row)
+            for answer, row in zip(found.answers, found.inputs.rows(), strict=True))
 
 
 def _json(plan: Plan, features: Any, dicts: Iterable[Mapping[str, Any]] | None) -> JsonInstances:
@@ -79,17 +130,22 @@ def _from_checkpoint(plan: Plan, plugins: LoadedPlugins, path: str,
     hooks: list[Any] = [fits := CheckpointFit(plan.config, path)]
     if isinstance(source, JsonInstances):
         hooks.append(json_instances.Feeding(source))
-    input_fn = source.input_fn if isinstance(source, JsonInstances) else source
+    input_fn = _carrying(plan, source.input_fn) if isinstance(source, JsonInstances) else source
     with fits.explained():
-        for prediction in single.predict(_carrying(plan, input_fn), checkpoint_path=path,
-                                         hooks=hooks):
+        for prediction in single.predict(input_fn, checkpoint_path=path, hooks=hooks):
             yield passthrough.answer(prediction)
 
 
-def _carrying(plan: Plan, input_fn: InputFn) -> InputFn:
+def _carrying(plan: Plan, input_fn: InputFn, has_inputs: bool = True) -> InputFn:
+    """Returns an input_fn with the labels, and maybe the inputs, to write beside the answers."""
+    if not has_inputs:
+        return passthrough.carrying(input_fn, False)
+    return passthrough.carrying(input_fn, plan.config.with_inputs, _identifiers(plan))
+
+
+def _identifiers(plan: Plan) -> tuple[str, ...]:
     assert plan.params is not None
-    return passthrough.carrying(input_fn, plan.config.with_inputs,
-                                loaded_plugins.identifiers(plan.params.values))
+    return loaded_plugins.identifiers(plan.params.values)
 
 
 def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstances,
@@ -99,7 +155,7 @@ def _from_export(plan: Plan, model: ExportedModel, source: InputFn | JsonInstanc
         batches = (passthrough.mark(features, has_inputs=plan.config.with_inputs)
                    for features in source.batches())
     else:
-        batches = read(_carrying(plan, source), params)
+        batches = read(source, params)
     for marked in batches:
         features, beside = passthrough.taken_apart(marked)
         named = features if isinstance(features, dict) else {json_instances.UNNAMED: features}

@@ -1,22 +1,16 @@
-"""The text of predictions: a JSON object or a row of a table for each instance."""
+"""Predictions as they are written: a JSON object or a row of a table for each instance."""
 
 import base64
-import contextlib
 import csv
-import functools
 import io
 import json
 import math
-import os
-import posixpath
 import re
-import sys
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
-import tensorflow as tf
 
-from estimator_trainer import errors, storage
+from estimator_trainer import errors
 from estimator_trainer.estimator.passthrough import Answer
 
 _DIGITS = 6
@@ -31,12 +25,15 @@ class PredictionWriter:
     """Makes the text of predictions; for a table, with a header first."""
 
     def __init__(self, class_names: Sequence[str] = (), is_table: bool = False,
-                 has_key: bool = True):
+                 has_key: bool = True, is_typed: bool = False):
         """Starts with the first instance.
 
-        `is_table`: CSV in place of JSON lines; `has_key`: each instance gets its position as `key`.
+        `is_table`: CSV in place of JSON lines; `has_key`: each instance gets its position as `key`;
+        `is_typed`: numbers with all digits, for `next_row`.
         """
         self._class_names, self._is_table, self._has_key = tuple(class_names), is_table, has_key
+        self._digits = 0 if is_typed else _DIGITS
+        self._as_it_came = _with_type if is_typed else _as_it_came
         self._header: list[str] = []
         self.count = 0
 
@@ -56,16 +53,28 @@ class PredictionWriter:
                 f" {errors.Setting('output', 'predictions.jsonl')}")
         return header + _line(row.values())
 
+    def next_row(self, answer: Answer, has_inputs: bool = False) -> dict[str, Any]:
+        """Returns the next instance as a row of a table, each of whose columns has one type."""
+        row = self._row(self.next_entry(answer, has_inputs))
+        label = row.get("label")
+        if isinstance(label, str) and "label_class" in row:
+            row.update(label=None, label_class=label)  # A label that is no class.
+        elif type(label) is int and not any(key in answer.predictions for key in _CLASSES):
+            row["label"] = float(label)  # Another label may not be whole.
+        return row
+
     def next_entry(self, answer: Answer, has_inputs: bool = False) -> dict[str, Any]:
         """Returns the next instance as JSON; `has_inputs`: with `inputs`, even if it has none."""
         entry: dict[str, Any] = {"key": self.count} if self._has_key else {}
         self.count += 1
         if has_inputs:
-            entry["inputs"] = {name: _as_it_came(value) for name, value in answer.inputs.items()}
+            entry["inputs"] = {name: self._as_it_came(value)
+                               for name, value in answer.inputs.items()}
         else:
             # Features that tell instances apart, such as an id.
-            entry.update({name: _as_it_came(value) for name, value in answer.inputs.items()})
-        entry.update({name: plain(value) for name, value in answer.predictions.items()})
+            entry.update({name: self._as_it_came(value) for name, value in answer.inputs.items()})
+        entry.update({name: plain(value, self._digits)
+                      for name, value in answer.predictions.items()})
         name = self._name_of_class(answer.predictions)
         if name is not None:
             entry.setdefault("class", name)
@@ -159,6 +168,12 @@ def _as_it_came(value: Any) -> Any:
     return plain(value, 0)
 
 
+def _with_type(value: Any) -> Any:
+    """Returns an input as a value of a typed column; None where it is missing."""
+    made = plain(value, 0)
+    return None if isinstance(made, float) and math.isnan(made) else made
+
+
 def _cell(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, (list, dict)) else value
 
@@ -167,73 +182,3 @@ def _line(cells: Any) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
     return text.getvalue()
-
-
-Write = Callable[[str], Any]
-
-
-@contextlib.contextmanager
-def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
-    """Opens the output; yields a function that writes text to it.
-
-    `output` is a file of any file system that TensorFlow reads, or "" for standard output;
-    `is_stream`: each text must be readable at once. Raises ConfigError if the file cannot be
-    written, before anything else is done.
-    """
-    if not output:
-        with _standard_output() as write:
-            yield write
-        return
-    path = output if storage.scheme(output) else os.path.realpath(output)
-    if not storage.scheme(path) and os.path.exists(path) and not os.path.isdir(path) and (
-            not os.path.isfile(path)):
-        # A new file cannot replace a pipe, or a device such as /dev/null.
-        with open(path, "w", encoding="utf-8") as device:
-            yield functools.partial(print, end="", file=device, flush=True)
-        return
-    new = f"{path}.new"
-    _check(output, path, new)
-    try:
-        with tf.io.gfile.GFile(new, "w") as file:
-            def write(text: str) -> None:
-                file.write(text)
-                # In a bucket, each flush would upload the whole object.
-                if is_stream and not storage.is_object_store(path):
-                    file.flush()
-            yield write
-        tf.io.gfile.rename(new, path, overwrite=True)
-    except BaseException:
-        with contextlib.suppress(tf.errors.OpError):
-            tf.io.gfile.remove(new)
-        raise
-
-
-@contextlib.contextmanager
-def _standard_output() -> Iterator[Write]:
-    """Yields a function that writes to standard output, whose reader (`head`) may exit."""
-    try:
-        yield lambda text: print(text, end="", flush=True)
-    except BrokenPipeError:
-        # At its end Python would write its buffer, and fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _check(output: str, path: str, new: str) -> None:
-    """Raises ConfigError if the file cannot be written; makes an empty one under the new name."""
-    folder = posixpath.dirname(path)
-    example = errors.Setting("output", f"/tmp/{posixpath.basename(path) or 'predictions.jsonl'}")
-    if output.endswith("/") or tf.io.gfile.isdir(path):
-        raise errors.ConfigError(errors.Problem(
-            "output", output, "which is a folder", "a file",
-            errors.Setting("output", f"{output.rstrip('/')}/predictions.jsonl")))
-    if not storage.is_object_store(path) and not tf.io.gfile.isdir(folder):
-        raise errors.ConfigError(errors.Problem("output", output,
-                                                f"and there is no folder {folder!r}",
-                                                "a file in a folder that exists", example))
-    try:
-        with tf.io.gfile.GFile(new, "w") as file:
-            file.write("")
-    except tf.errors.OpError as error:
-        raise errors.ConfigError(errors.Problem(
-            "output", output, f"and {folder!r} cannot be written to: {errors.first_line(error)}",
-            "a folder with the right to write", example)) from error

@@ -95,7 +95,7 @@ COMMANDS = {
     "evaluate": Command("Evaluate checkpoints in this process, one JSON line each.", "evaluate"),
     "predict": Command(
         "Predict new data (--data), or else the input_fn's evaluation data, with a checkpoint or"
-        " an export (--export_dir): one JSON line an instance.", "predict"),
+        " an export (--export_dir): a JSON line or a row of a table for each instance.", "predict"),
     "export": Command("Export a SavedModel from a checkpoint.", "export"),
     "run": Command(
         "Run a script that makes its own Estimator, in the role that TF_CONFIG gives: run SCRIPT"

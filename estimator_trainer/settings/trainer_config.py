@@ -267,8 +267,10 @@ class TrainerConfig(RankConfig):
     with_inputs: bool = setting(
         "Export and prediction", False,
         "For `predict`: write texts, numbers and file names of the input beside the predictions.")
-    output: str = setting("Export and prediction", "", "For `predict`: the file to write, a table"
-                          " if it ends in .csv, else JSON lines; default: standard output.")
+    output: str = setting(
+        "Export and prediction", "", "For `predict`: the file to write, whose ending decides: .csv,"
+        " .parquet, .feather or .jsonl; another one: the kind of --data. Default: JSON lines on"
+        " standard output.")
 
     def __post_init__(self) -> None:
         refuse([

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Any, Mapping
 
-from input_fns.reading import table_facts, table_params
+from input_fns.reading import table_facts, table_file, table_params
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import Value
 from input_fns.reading.files import matched_tables
@@ -57,8 +57,8 @@ def _table(path: str, header: Header, columns: Mapping[str, Value],
     if missing:
         near = difflib.get_close_matches(missing[0], header.names, n=1)
         raise DataFileError(
-            f"{path} (--data) lacks {'the columns' if missing[1:] else 'the column'} "
-            f"{', '.join(missing)}, which the model was trained on; it has "
-            f"{', '.join(filter(None, header.names))}."
+            f"{table_file.shown(path)} (--data) lacks "
+            f"{'the columns' if missing[1:] else 'the column'} {', '.join(missing)}, "
+            f"which the model was trained on; it has {', '.join(filter(None, header.names))}."
             + (f" Did you mean {near[0]!r}? Rename it." if near else ""))
     return table_with(header, columns, params)

@@ -12,13 +12,14 @@ from __future__ import annotations
 import collections
 from concurrent import futures
 import itertools
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
+import pyarrow as pa
 import tensorflow as tf
 
 from input_fns.reading import arrow_file, memory, table_file
-from input_fns.reading.errors import DataError, RecordError
+from input_fns.reading.errors import DataError, DataFileError, RecordError
 from input_fns.reading.files import shares_of
 from input_fns.reading.header import header_of, header_problem
 from input_fns.reading.pipeline import pipeline_of, with_options
@@ -81,6 +82,26 @@ class Source(NamedTuple):
                 yield waiting.popleft().result()
         except DataError as error:
             raise RecordError(str(error)) from error
+
+    def stored(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yields the rows of all files in order, as the files have them; see `Block.stored`.
+
+        Raises:
+          DataError: A record cannot be split, or a column has another type than in the first file.
+        """
+        schema = None
+        for path in self.files:
+            table = self._table(path)
+            for block, rows in self._chosen(Share(path), table):
+                batch = block.stored(table).select(names)
+                if len(rows) < batch.num_rows:
+                    batch = batch.take(pa.array(rows))
+                schema = schema or batch.schema
+                try:
+                    yield batch if batch.schema.equals(schema) else batch.cast(schema)
+                except pa.ArrowException as error:
+                    raise DataFileError(f"the columns of {path} have other types than those of "
+                                        f"{self.files[0]}: {error}") from error
 
     def _chosen(self, share: Share, table: Table) -> Iterator[tuple[Block, np.ndarray]]:
         """Yields the blocks in which the share has records, and the positions of these."""

@@ -48,6 +48,9 @@ class Block(Protocol):
           RecordError: A record does not have the columns.
         """
 
+    def stored(self, table: Table) -> pa.RecordBatch:
+        """Returns the columns to read as the file has them: texts, or with their types."""
+
 
 class CsvBlock(NamedTuple):
     """Records of a CSV file."""
@@ -103,6 +106,10 @@ class CsvBlock(NamedTuple):
                 every = text_records.split(text, table.delimiter)
                 yield place, [every[position] for position in table.positions]
 
+    def stored(self, table: Table) -> pa.RecordBatch:
+        """See Block."""
+        return _as_texts(self, table)
+
 
 def _decimal(texts: pa.DictionaryArray) -> pa.Array:
     """Returns integers; raises ArrowInvalid or ValueError if a text is none."""
@@ -153,6 +160,10 @@ class JsonBlock(NamedTuple):
                     raise RecordError(f"{place}{error}") from error
                 yield place, [values.get(name, "") for name in table.names]
 
+    def stored(self, table: Table) -> pa.RecordBatch:
+        """See Block."""
+        return _as_texts(self, table)
+
 
 class ArrowBlock(NamedTuple):
     """Rows of a Parquet or Feather file, or of a table in memory; `row` is the first one's."""
@@ -175,7 +186,19 @@ class ArrowBlock(NamedTuple):
         texts = arrow_file.text_columns(self.batch.select(table.names).take(pa.array(chosen)),
                                         dict(zip(table.names, table.types)))
         for index, fields in zip(chosen.tolist(), zip(*(texts[name] for name in table.names))):
-            yield f"row {self.row + index} of {self.path}", list(fields)
+            yield f"row {self.row + index} of {table_file.shown(self.path)}", list(fields)
+
+    def stored(self, table: Table) -> pa.RecordBatch:
+        """See Block."""
+        return self.batch.select(table.names)
+
+
+def _as_texts(block: Block, table: Table) -> pa.RecordBatch:
+    """Returns the texts of all records of a block; a byte that is no UTF-8 is replaced."""
+    every = (fields for _, fields in block.fields(table, np.arange(len(block.ordinals()))))
+    return pa.RecordBatch.from_arrays(
+        [pa.array([text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                   for text in column], pa.string()) for column in zip(*every)], table.names)
 
 
 class Share(NamedTuple):

@@ -58,6 +58,11 @@ def kind_of(path: str) -> str:
         return JSON if text.read(1 << 10).lstrip()[:1] == b"{" else CSV
 
 
+def shown(path: str) -> str:
+    """Returns what a message calls the file at a path."""
+    return "the table in memory" if path.startswith(MEMORY_SCHEME) else path
+
+
 DAMAGE = (EOFError, OSError, zlib.error, zipfile.BadZipFile, UnicodeDecodeError)
 
 

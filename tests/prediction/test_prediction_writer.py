@@ -10,7 +10,7 @@ import pytest
 
 from estimator_trainer import errors
 from estimator_trainer.estimator.passthrough import Answer
-from estimator_trainer.prediction import prediction_writer
+from estimator_trainer.prediction import output_file
 from estimator_trainer.prediction.prediction_writer import plain, PredictionWriter
 
 PREDICTED = {"classes": np.int64(1), "probabilities": np.float32([0.1234567, 0.8765433])}
@@ -93,19 +93,19 @@ def test_plain_makes_bytes_base64():
 
 def test_opened_names_a_file_when_it_is_whole(tmp_path):
     path = tmp_path / "x.jsonl"
-    with prediction_writer.opened(str(path)) as write:
-        write("1\n")
+    with output_file.opened(str(path)) as write:
+        write(b"1\n")
         assert not path.exists()
     assert path.read_text() == "1\n"
-    with pytest.raises(ValueError), prediction_writer.opened(str(path)) as write:
-        write("2\n")
+    with pytest.raises(ValueError), output_file.opened(str(path)) as write:
+        write(b"2\n")
         raise ValueError
     assert path.read_text() == "1\n" and len(list(tmp_path.iterdir())) == 1
 
 
 def test_opened_writes_into_a_device():
-    with prediction_writer.opened("/dev/null") as write:
-        write("1\n")
+    with output_file.opened("/dev/null") as write:
+        write(b"1\n")
     assert pathlib.Path("/dev/null").is_char_device()
 
 
@@ -115,6 +115,6 @@ def test_opened_writes_into_a_device():
 def test_opened_refuses_in_one_sentence(tmp_path, name, expected):
     (tmp_path / "file").write_text("")
     with pytest.raises(errors.ConfigError, match=expected) as raised:
-        with prediction_writer.opened(f"{tmp_path}/{name}"):
+        with output_file.opened(f"{tmp_path}/{name}"):
             pass
     assert "(from --output)" in str(raised.value) and "For example: --output=" in str(raised.value)

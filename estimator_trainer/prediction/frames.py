@@ -1,0 +1,118 @@
+"""Columns of a Python program in, columns of the same kind out: DataFrame, Arrow table, arrays."""
+
+import dataclasses
+import sys
+from typing import Any, Iterator, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from estimator_trainer.checks.plan import Plan
+from estimator_trainer.errors import ConfigError, first_line
+from estimator_trainer.plugins import loader
+from estimator_trainer.plugins.params import FILES
+from estimator_trainer.prediction import predict, typed_rows
+from estimator_trainer.prediction.prediction_writer import PredictionWriter
+
+
+def is_columns(data: Any) -> bool:
+    """Returns whether data are a DataFrame, an Arrow table or a mapping from name to column."""
+    return isinstance(data, Mapping) or _is_pandas(data) or hasattr(data, "__arrow_c_stream__")
+
+
+def predicted(plan: Plan, data: Any) -> Any:
+    """Returns the answers to rows as columns of the kind in which the rows came.
+
+    Beside the answers are the identifiers, or with --with_inputs all inputs, unchanged.
+
+    Raises:
+      ConfigError: The data are no columns of one length, or not those of the model.
+    """
+    columns = _columns(data)
+    assert plan.data is not None
+    in_memory = getattr(loader.load(plan.data)[1], "in_memory", None)
+    if in_memory and FILES in (plan.data.default_params or {}):
+        table = _arrow(data, columns)
+        found = predict.answered(_reading(plan, in_memory(table)))
+        names: Sequence[str] = found.inputs.names if found.inputs else ()
+    else:
+        found = predict.answered(plan, _rows(columns))
+        names = list(columns) if plan.config.with_inputs else ()
+    writer = PredictionWriter(found.class_names, has_key=False, is_typed=True)
+    answers = pa.concat_tables(typed_rows.tables(
+        writer.next_row(answer._replace(inputs={})) for answer in found.answers))
+    beside = {name: columns[name] for name in names}
+    if not writer.count:
+        answers = answers.select([])
+    return _like(data, {name if name not in answers.column_names else f"input_{name}": column
+                        for name, column in beside.items()}, answers)
+
+
+def _is_pandas(data: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(data, pandas.DataFrame)
+
+
+def _columns(data: Any) -> dict[str, Any]:
+    """Returns the columns by name, each as the program has it."""
+    if _is_pandas(data):
+        return {str(name): data.iloc[:, i] for i, name in enumerate(data.columns)}
+    if isinstance(data, Mapping):
+        columns = {str(name): column for name, column in data.items()}
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise ConfigError(f"the columns of the data have different lengths: {lengths}; expected"
+                              " a value of each column for each row.")
+        return columns
+    table = _table(data)
+    return dict(zip(table.column_names, table.columns))
+
+
+def _table(data: Any) -> pa.Table:
+    return data if isinstance(data, pa.Table) else pa.table(data)
+
+
+def _arrow(data: Any, columns: Mapping[str, Any]) -> pa.Table:
+    """Returns the columns as an Arrow table, whose texts and numbers are those of the program."""
+    arrays = {}
+    for name, column in columns.items():
+        try:
+            arrays[name] = column if isinstance(column, (pa.Array, pa.ChunkedArray)) else pa.array(
+                column, from_pandas=_is_pandas(data))
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise ConfigError(f"column {name!r} of the data cannot be read: {first_line(error)};"
+                              " expected numbers, or texts, or times, one for each row.") from error
+    return pa.table(arrays)
+
+
+def _reading(plan: Plan, path: str) -> Plan:
+    """Returns the plan with a path as the data that the input_fn reads."""
+    assert plan.params is not None
+    params = dataclasses.replace(plan.params, values={**plan.params.values, FILES: path},
+                                 user_set=plan.params.user_set | {FILES})
+    return dataclasses.replace(plan, params=params,
+                               config=dataclasses.replace(plan.config, data=path))
+
+
+def _rows(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields each row by name, for an input_fn that reads no tables."""
+    arrays = {name: column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+              for name, column in columns.items()}
+    for i in range(min(map(len, arrays.values()), default=0)):
+        yield {name: array[i] for name, array in arrays.items()}
+
+
+def _like(data: Any, beside: Mapping[str, Any], answers: pa.Table) -> Any:
+    """Returns inputs and answers as columns of the kind of `data`."""
+    if _is_pandas(data):
+        made = answers.to_pandas()
+        made.index = data.index
+        for place, (name, column) in enumerate(beside.items()):
+            made.insert(place, name, column)
+        return made
+    if isinstance(data, Mapping):
+        return {**beside, **{name: column.to_numpy() for name, column in zip(
+            answers.column_names, answers.columns)}}
+    for place, (name, column) in enumerate(beside.items()):
+        answers = answers.add_column(place, name, column)
+    return answers
