@@ -51,7 +51,8 @@ from typing import Any, Mapping, Optional
 import pyarrow as pa
 import tensorflow as tf
 
-from input_fns.reading import arrow_file, new_tables, pipeline, stored_rows, table_facts
+from input_fns.reading import (arrow_file, new_tables, pipeline, same_files, stored_rows,
+                               table_facts, unseen)
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.files import first_problem, matched_tables
 from input_fns.reading.table import table_of
@@ -91,7 +92,8 @@ def input_fn(
     source = _source(mode, params)
     if mode != "train":
         check_whole(source.files)
-    return batches(source, mode, input_context)
+    is_new = mode == "infer" and bool(params["predict_files"])
+    return batches(source, mode, input_context, unseen.counted(source) if is_new else None)
 
 
 def rows_to_predict(params: Mapping[str, Any]) -> stored_rows.StoredRows:
@@ -106,7 +108,10 @@ def in_memory(table: pa.Table) -> str:
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the columns' types and fills, the classes, and scales if a param needs them."""
-    return table_facts.facts(params)
+    known = table_facts.facts(params)
+    if not params["predict_files"]:
+        same_files.log_matches(matched_tables, params)
+    return known
 
 
 def data_problem(params: Mapping[str, Any]) -> str:

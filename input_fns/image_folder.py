@@ -40,7 +40,7 @@ from absl import logging
 import tensorflow as tf
 
 from input_fns.reading import (augment, class_folders, image_decode, image_facts, image_files,
-                               memory, pipeline)
+                               memory, pipeline, same_files)
 from input_fns.reading.bad_record import elements, ERRORS, one_line
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.new_images import found
@@ -176,6 +176,8 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     problem = image_files.no_images([image.path for each in images.values() for image in each])
     if problem:
         raise DataFileError(problem)
+    same_files.log_images(*([image.path for image in images[training]]
+                            for training in (True, False)))
     complete = _complete(params, folders)
     return {"num_classes": len(folders.classes), "class_names": folders.classes,
             "train_examples": len(images[True]),

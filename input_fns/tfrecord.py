@@ -36,7 +36,7 @@ from typing import Any, Mapping, Optional
 from google.protobuf import message  # type: ignore[import-untyped]
 import tensorflow as tf
 
-from input_fns.reading import dataset_json, labels, pipeline, whole_records
+from input_fns.reading import dataset_json, labels, pipeline, same_files, whole_records
 from input_fns.reading.bad_record import elements, ERRORS, first_failure
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.files import batches, first_problem, Form, matched
@@ -91,7 +91,8 @@ def input_fn(
     if is_new:
         labelled, params = _has_label(files[0], params), {**params, "num_classes": 0}
     form = Form(open_file=functools.partial(_open, compression=params["compression"]),
-                decode=functools.partial(_parse, params=params, labelled=labelled),
+                decode=functools.partial(_parse, params=params, labelled=labelled,
+                                         is_finite=is_new),
                 finish=functools.partial(_scaled, params=params),
                 least_bytes=0 if params["compression"] else _least_bytes(params))
     return batches(files, mode, params, input_context, form)
@@ -99,6 +100,8 @@ def input_fn(
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     """Returns num_classes, class_names, image_shape, train_examples from dataset.json, if any."""
+    if not params.get("predict_files"):
+        same_files.log_matches(matched, params)
     return dataset_json.data_params(params["train_files"])
 
 
@@ -109,7 +112,8 @@ def data_problem(params: Mapping[str, Any]) -> str:
         if params["predict_files"]:
             files = matched("predict_files", params["predict_files"])
             labelled = _has_label(files[0], params)
-            return _first_problem(files, "predict_files", {**params, "num_classes": 0}, labelled)
+            return _first_problem(files, "predict_files", {**params, "num_classes": 0}, labelled,
+                                  is_finite=True)
         return first_problem(params, "record", functools.partial(_first_problem, params=params))
     except (DataFileError, DataParamError) as error:
         return str(error)
@@ -127,17 +131,21 @@ def not_finite(params: Mapping[str, Any]) -> str:
 
 
 def _first_problem(files: list[str], name: str, params: Mapping[str, Any],
-                   labelled: bool = True) -> str:
+                   labelled: bool = True, is_finite: bool = False) -> str:
     total = 0
     whole_records.check(files, params["compression"])
     for path in files:
         good, failure = first_failure(functools.partial(_open, path, params["compression"]),
-                                      functools.partial(_parse, params=params, labelled=labelled))
+                                      functools.partial(_parse, params=params, labelled=labelled,
+                                                        is_finite=is_finite))
         total += good
         if failure is None:
             continue
         if failure.record is not None:
             reason = example_problem(failure.record, _specs(params, labelled), params)
+            if is_finite and not reason and bad_number(failure.record, params["schema"]):
+                reason = (f"has {bad_number(failure.record, params['schema'])}; expected finite "
+                          "numbers")
             return f"record {failure.number} of {path}: {reason or failure.message}"
         if good:
             return f"{path} is truncated or damaged after record {good}: {failure.message}"
@@ -167,12 +175,16 @@ def _open(path: tf.Tensor, compression: str) -> tf.data.Dataset:
     return tf.data.TFRecordDataset(path, compression_type=compression)
 
 
-def _parse(serialized: tf.Tensor, params: Mapping[str, Any], labelled: bool) -> Any:
+def _parse(serialized: tf.Tensor, params: Mapping[str, Any], labelled: bool,
+           is_finite: bool = False) -> Any:
     """Parses one batch, string [batch], into (features, labels), or features alone.
 
-    An image is uint8 [batch, *image_shape].
+    An image is uint8 [batch, *image_shape]. With `is_finite`, reading a number fails that is NaN or
+    infinite.
     """
     features = tf.io.parse_example(serialized, _specs(params, labelled))
+    if is_finite:
+        features = {name: _finite(value) for name, value in features.items()}
     if params["image"]:
         pixels = features.pop(params["image"])
         features["image"] = _image(pixels, tuple(params["image_shape"]))
@@ -184,12 +196,18 @@ def _parse(serialized: tf.Tensor, params: Mapping[str, Any], labelled: bool) -> 
 def _parse_finite(serialized: tf.Tensor, params: Mapping[str, Any]) -> Any:
     """Parses one batch, string [batch]; reading it fails where a number is not finite."""
     parsed = tf.io.parse_example(serialized, _specs(params, labelled=True))
-    numbers = [value.values if isinstance(value, tf.SparseTensor) else value
-               for value in parsed.values() if value.dtype.is_floating]
-    good = [tf.reduce_all(tf.math.is_finite(value)) for value in numbers]
-    check = tf.debugging.Assert(tf.reduce_all(good), ["a number is nan or infinite"])
-    with tf.control_dependencies([check] if check is not None else []):
-        return tf.identity(serialized)
+    return {name: _finite(value) for name, value in parsed.items()}
+
+
+def _finite(value: Any) -> Any:
+    """Returns a feature, dense or sparse, that fails where a number is NaN or infinite."""
+    if not value.dtype.is_floating:
+        return value
+    if isinstance(value, tf.SparseTensor):
+        return tf.SparseTensor(value.indices, _finite(value.values), value.dense_shape)
+    good = tf.reduce_all(tf.math.is_finite(value))
+    with tf.control_dependencies([tf.debugging.Assert(good, ["a number is nan or infinite"])]):
+        return tf.identity(value)
 
 
 def _scaled(batch: Any, params: Mapping[str, Any]) -> Any:

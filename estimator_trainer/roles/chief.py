@@ -59,7 +59,7 @@ def train(run: ChiefRun) -> Result:
                 exporters.at_the_end(config.exporters, plugins, evaluations), config.max_steps)
             final.finish()
             hooks.progress.warn_if_diverged(evaluations.metrics.get("loss"))
-            final.judge(run, plugins)
+            final.judge(run, plugins, hooks.progress.losses)
         return outcome.report(plan, evaluations, step, reason, earlier, note)
 
 

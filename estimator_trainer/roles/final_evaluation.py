@@ -9,7 +9,8 @@ import tensorflow as tf
 
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.evaluation import evaluation_log, exporters as exporters_lib, judgement
+from estimator_trainer.evaluation import (evaluation_log, exporters as exporters_lib, hints,
+                                          judgement)
 from estimator_trainer.record import record_file
 from estimator_trainer.reports import tensorboard
 from estimator_trainer.roles.task_run import TaskRun
@@ -63,11 +64,16 @@ class FinalEvaluation:
                                  if each.name not in log.final_exporters])
         self._export(missing, latest, log.returned or log.metrics, is_final=True)
 
-    def judge(self, run: TaskRun, plugins: LoadedPlugins) -> None:
-        """Writes what a report shows of the last evaluation, into files and events."""
+    def judge(self, run: TaskRun, plugins: LoadedPlugins, losses: Sequence[float] = ()) -> None:
+        """Writes what a report shows of the last evaluation, into files and events.
+
+        `losses` are those of the lines of the training that has ended in this process.
+        """
         if run.config.report:
             content = judgement.write(self.estimator, plugins, self.evaluations,
                                       run.config.eval_steps, run.stop)
+            for hint in hints.of_training(losses, content, plugins.params) if content else ():
+                logging.warning("%s.", hint)
             tensorboard.write(self.estimator.model_dir, self.evaluations.metrics, content)
 
     def _missing(self, exporters: Sequence[tf.estimator.Exporter]) -> list[tf.estimator.Exporter]:

@@ -21,6 +21,8 @@ _BAR_SECS = 0.2
 _LINE_SECS = 1.0
 # A loss that grew by this factor does not come down again, though it may stay finite.
 _DIVERGED = 1000.0
+# The losses that are kept; of more, every second one goes.
+_MOST_LOSSES = 2000
 
 
 class TrainingProgress(tf.estimator.SessionRunHook):
@@ -44,6 +46,19 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self._first_loss: float | None = None
         self._last_loss: float | None = None
         self._has_warned = False
+        self._line_losses: list[float] = []
+        # A checkpoint that is trained already has a low loss from the start.
+        self._is_new: bool | None = None if not config.warm_start_from else False
+
+    @property
+    def losses(self) -> list[float]:
+        """The loss of the first step and of each line of a training from step 0; else empty.
+
+        Without a line, and after a warning that training diverged, there are none either.
+        """
+        if not self._is_new or self._has_warned or self._first_loss is None:
+            return []
+        return [self._first_loss, *self._line_losses]
 
     def begin(self) -> None:
         losses = [tf.cast(loss, tf.float32) for loss in graph_state.LOSSES.all()]
@@ -53,6 +68,8 @@ class TrainingProgress(tf.estimator.SessionRunHook):
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
         self.step = int(session.run(self._global_step))
+        if self._is_new is None:
+            self._is_new = self.step == 0
         goal = f"to {self._max_steps}" if self._max_steps else "to the end of the input"
         if self._metric:
             goal = f"until evaluations find no better {self._metric}, at most to {self._max_steps}"
@@ -104,6 +121,9 @@ class TrainingProgress(tf.estimator.SessionRunHook):
             self._line_step, self._line_time, self._idle_secs = self.step, now, 0.0
             self._line_own_steps = self._own_steps
             self._last_loss = float(run_values.results["loss"])
+            self._line_losses.append(self._last_loss)
+            if len(self._line_losses) > _MOST_LOSSES:
+                del self._line_losses[::2]
         if self._is_bar:
             logs.draw_bar(f"{logs.bar(self.step, self._max_steps)} {line}" if self._max_steps
                           else line)

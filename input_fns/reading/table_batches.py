@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import collections
 from concurrent import futures
+import functools
 import itertools
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
@@ -130,8 +131,9 @@ class Source(NamedTuple):
 
 # AutoGraph has nothing to convert here, and would take 0.2 s to find out.
 @tf.autograph.experimental.do_not_convert
-def batches(source: Source, mode: str,
-            input_context: Optional[tf.distribute.InputContext]) -> tf.data.Dataset:
+def batches(source: Source, mode: str, input_context: Optional[tf.distribute.InputContext],
+            watched: Optional[Callable[[Iterator[Rows]], Iterator[Rows]]] = None
+            ) -> tf.data.Dataset:
     """Returns the batches of one input pipeline.
 
     Args:
@@ -139,6 +141,7 @@ def batches(source: Source, mode: str,
       mode: A `tf.estimator.ModeKeys`; "train" shuffles, repeats and yields full batches only, the
         others yield every record once, in order.
       input_context: Decides which part to read, and how many replicas share a batch.
+      watched: A function of the rows that are read in order, which yields them unchanged.
     """
     params, training = source.params, mode == "train"
     pipeline = pipeline_of(params, input_context)
@@ -146,7 +149,8 @@ def batches(source: Source, mode: str,
     shares = [Share(*each) for each in shares_of(list(source.files), pipeline, training)]
     layout = source.layout
     if not training:
-        rows = _dataset(lambda: _in_order(source, shares), layout)
+        in_order = functools.partial(_in_order, source, shares)
+        rows = _dataset((lambda: watched(in_order())) if watched else in_order, layout)
         dataset = rows.rebatch(pipeline.batch_size)
     elif params["epochs"] != 1 and _bytes_in_memory(source, shares) <= memory.LIMIT_BYTES:
         whole = _dataset(lambda: _whole(source, shares), layout)

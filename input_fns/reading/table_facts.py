@@ -9,7 +9,8 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 from absl import logging
 import tensorflow as tf
 
-from input_fns.reading import column_kinds, label_classes, label_scale, table_hints, table_params
+from input_fns.reading import (column_kinds, label_classes, label_scale, same_files, table_hints,
+                               table_params)
 from input_fns.reading.column import Column, column_of
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.field import Value
@@ -220,6 +221,9 @@ def _evaluated(found: Scan, params: Mapping[str, Any]
         return found.columns, [not is_training for is_training in found.is_training]
     try:
         files = matched_tables("eval_files", params["eval_files"])
+        training = matched_tables("train_files", params["train_files"])
+        if same_files.same(tuple(training), tuple(files)):
+            return {}, []  # A warning names the files.
         if len(files) > _FILES_TO_STAT or sum(
                 tf.io.gfile.stat(path).length for path in files
                 if not path.startswith(MEMORY_SCHEME)) > _MOST_COMPARED_BYTES:

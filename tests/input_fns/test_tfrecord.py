@@ -225,3 +225,19 @@ def test_a_misspelt_list_is_logged_with_the_nearest_name(params, tmp_path, caplo
     plugin.input_fn("eval", _schema(params, path, y=[], histroy="varlen"))
     assert "schema has 'histroy', and none of the first 3 records" in caplog.text
     assert "They have history, y. Did you mean 'history'?" in caplog.text
+
+
+@pytest.mark.parametrize("number", (math.nan, math.inf))
+@pytest.mark.parametrize("shape", ([], "varlen"))
+def test_new_data_with_a_number_that_is_not_finite_are_refused(tmp_path, number, shape):
+    params = {**plugin.DEFAULT_PARAMS, "image": "", "label": "y", "schema": {
+        "x": {"dtype": "float32", "shape": shape}, "y": {"dtype": "int64", "shape": []}}}
+    path = tmp_path / "new"
+    example_files.write(path, [example(x=value, y=1) for value in (0.5, 1.5, number, 2.5)])
+    params["predict_files"] = str(path)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a number is nan or infinite"):
+        list(plugin.input_fn("infer", params))
+    assert plugin.data_problem(params) == (
+        f"record 3 of {path}: has {number} in feature 'x'; expected finite numbers")
+    example_files.write(path, [example(x=0.5, y=1)])
+    assert len(list(plugin.input_fn("infer", params))) == 1 and not plugin.data_problem(params)

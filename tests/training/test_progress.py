@@ -40,6 +40,25 @@ def test_training_progress_gives_launch_the_tasks_own_share(monkeypatch, caplog)
     assert int(shown.replace(",", "")) / own == pytest.approx(4, rel=0.01)
 
 
+@pytest.mark.parametrize("first_step, expected", [(0, [3.0, 2.0, 1.0]), (5, [])])
+def test_training_progress_keeps_the_losses_of_a_new_training(first_step, expected):
+    with tf.Graph().as_default():
+        step = tf.compat.v1.train.get_or_create_global_step()
+        graph_state.LOSSES.add(3.0 - tf.cast(step - first_step, tf.float32) / 2)
+        graph_state.EXAMPLES.add(tf.constant(16, tf.int64))
+        config = TrainerConfig(log_every_steps=2, train_steps=0)
+        hook = progress.TrainingProgress(config, 1, 0, LoopSize(config, is_exact=True))
+        start = step.assign(first_step)
+        scaffold = tf.compat.v1.train.Scaffold(init_op=tf.group(
+            start, tf.compat.v1.global_variables_initializer()) if not first_step else start)
+        with tf.control_dependencies(graph_state.LOSSES.all()):
+            train_op = tf.compat.v1.assign_add(step, 1)
+        with tf.compat.v1.train.SingularMonitoredSession([hook], scaffold=scaffold) as session:
+            for _ in range(5):
+                session.run(train_op)
+    assert hook.losses == pytest.approx(expected, abs=0.6)
+
+
 def _on_a_terminal(*args):
     """Runs the program on a terminal of its own; returns all that it draws there."""
     ours, theirs = pty.openpty()
