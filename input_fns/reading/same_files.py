@@ -45,9 +45,9 @@ def _log(training: tuple[str, ...], evaluation: tuple[str, ...], kind: str, advi
         return
     path, other = next(iter(pairs.items()))
     example = path if path == other else f"{path}, which is the same as {other}"
-    logging.warning("%d of the %d %s to evaluate %s to train on too: %s. %s. For example: %s",
-                    len(pairs), len(evaluation), kind, "is" if len(pairs) == 1 else "are",
-                    _CONSEQUENCE, advice, example)
+    logging.warning("%d of the %d %s for evaluation %s also in the training data: %s. %s. For "
+                    "example: %s", len(pairs), len(evaluation), kind,
+                    "is" if len(pairs) == 1 else "are", _CONSEQUENCE, advice, example)
 
 
 @functools.lru_cache(maxsize=16)

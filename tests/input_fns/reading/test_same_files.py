@@ -54,8 +54,9 @@ def test_a_table_that_is_in_both_parts_is_one_warning(tmp_path, warned, prepares
     csv.data_params(params)
     [warning] = [each for each in warned if "leave it out" not in each]
     assert warning == (
-        "1 of the 1 files to evaluate is to train on too: the evaluation then measures what the"
-        " model remembers, not what it has learned of new data. Name other files in eval_files."
+        "1 of the 1 files for evaluation is also in the training data: the evaluation then measures"
+        " what the model remembers, not what it has learned of new data. Name other files in"
+        " eval_files."
         f" For example: {paths['copy']}, which is the same as {paths['train']}")
     warned.clear()
     csv.data_params({**params, "eval_files": ""})
@@ -67,7 +68,7 @@ def test_records_and_images_are_compared_too(tmp_path, warned):
     params = {**tfrecord.DEFAULT_PARAMS, "train_files": pattern,
               "eval_files": str(tmp_path / "part-1")}
     tfrecord.data_params(params)
-    assert warned[-1].startswith("1 of the 1 files to evaluate is to train on too")
+    assert warned[-1].startswith("1 of the 1 files for evaluation is also in the training data")
     (tmp_path / "images").mkdir()
     folder = images_of_classes.write(tmp_path / "images")
     params = {**image_folder.DEFAULT_PARAMS, "train_dir": str(folder)}
@@ -81,5 +82,5 @@ def test_records_and_images_are_compared_too(tmp_path, warned):
     same_files._log.cache_clear()
     image_folder.data_params(params)
     [warning] = [each for each in warned if "remembers" in each]
-    assert warning.startswith("1 of the 3 images to evaluate is to train on too")
+    assert warning.startswith("1 of the 3 images for evaluation is also in the training data")
     assert str(copied[4]) in warning
