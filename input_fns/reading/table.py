@@ -11,6 +11,9 @@ from input_fns.reading.errors import DataParamError
 from input_fns.reading.field import Value
 from input_fns.reading.header import Header, header_of
 
+# Params of models that say what columns are; where one is set, columns are not prepared.
+OF_UNPREPARED = ("categorical_columns", "numeric_columns", "numeric_scale")
+
 
 class Table(NamedTuple):
     """The columns of a file, and which of them to read.
@@ -89,8 +92,13 @@ def table_with(header: Header, columns: Mapping[str, Value], params: Mapping[str
 
 
 def wants_kinds(params: Mapping[str, Any]) -> bool:
-    """Returns whether the model prepares columns itself, by what the data say of them."""
-    return bool(params.get("prepare_columns")) and "table_columns" in params
+    """Returns whether the model prepares columns itself, by what the data say of them.
+
+    Without `table_columns`, the params that say what a model's columns are decide in its place.
+    """
+    if not params.get("prepare_columns") or "table_columns" not in params:
+        return False
+    return bool(params["table_columns"]) or not any(map(params.get, OF_UNPREPARED))
 
 
 def is_unprepared(params: Mapping[str, Any]) -> bool:

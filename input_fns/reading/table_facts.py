@@ -15,7 +15,7 @@ from input_fns.reading.column import Column, column_of
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.field import Value
 from input_fns.reading.files import matched_tables
-from input_fns.reading.table import check_features, chosen, unknown, wants_kinds
+from input_fns.reading.table import check_features, chosen, OF_UNPREPARED, unknown, wants_kinds
 from input_fns.reading.table_file import MEMORY_SCHEME
 from input_fns.reading.table_scan import Scan, scan
 
@@ -25,9 +25,9 @@ _FILES_TO_STAT = 64
 _MOST_COMPARED_BYTES = 20 * 1024**2
 # The facts that are learned depend on these params.
 _USED = ("columns", "column_types", "drop", "label", "label_vocabulary", "num_classes",
-         "numeric_scale", "delimiter", "na_value", "empty_numbers", "empty_labels", "eval_files",
+         "delimiter", "na_value", "empty_numbers", "empty_labels", "eval_files",
          "eval_every", "train_files", "number_formats", "prepare_columns", "table_columns",
-         "label_scale")
+         "label_scale", *OF_UNPREPARED)
 
 
 class _Inputs(NamedTuple):

@@ -3,6 +3,10 @@
 Text is a category, and so is a list of integers whose length varies (a SparseTensor or
 RaggedTensor); other features are numbers. `categorical_columns` names integers that are ids too.
 A dense list of categories ends with "" or -1, which stand for no category.
+
+A model with the params of `model_fns/training/table.py` prepares the columns of a table as the data
+say. `categorical_columns`, `numeric_columns` and `numeric_scale` say it in their place: if one of
+them is set, the columns are what these params make of them, as without a table.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import numeric_scale
+from model_fns.training import numeric_scale, table
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
@@ -19,8 +23,10 @@ DEFAULT_PARAMS = {
     # of integers whose length varies
     "numeric_columns": [],  # names; empty: all other numbers
     "numeric_scale": {},  # mean and deviation of each number: {"age": [38, 13]}; {}: from the data
-    "hash_bucket_size": 1000,  # hash buckets of each categorical column
-    "bucket_sizes": {},  # {"city": 50000}: other numbers of hash buckets, by column
+    "hash_bucket_size": 1000,  # hash buckets of each categorical column; of a table's texts
+    # those with many values
+    "bucket_sizes": {},  # {"city": 50000}: other numbers of hash buckets, by column; of a table's
+    # texts those with few values too
 }
 
 
@@ -56,11 +62,20 @@ def names(features: dict[str, Any], params: dict[str, Any]) -> tuple[list[str], 
         _check_categorical(name, features[name])
     for name in numeric:
         _check_numeric(name, features[name])
-    for name, size in params["bucket_sizes"].items():
-        if not isinstance(size, int) or size < 1:
-            raise ParamError(f"bucket_sizes has {size!r} for {name!r}; expected a number of hash"
-                             f" buckets. For example: --param bucket_sizes='{{\"{name}\": 1000}}'")
+    _check_sizes(params["bucket_sizes"])
     return categorical, numeric
+
+
+def of_table(features: dict[str, Any], params: dict[str, Any]) -> table.Prepared:
+    """Returns a table's columns, prepared as `table_columns` says.
+
+    Raises:
+      ParamError: A column is not a feature, or `bucket_sizes` cannot be used.
+    """
+    check_names("bucket_sizes", params["bucket_sizes"], params["table_columns"])
+    _check_sizes(params["bucket_sizes"])
+    return table.prepared(features, params["table_columns"], params["hash_bucket_size"],
+                          params["bucket_sizes"])
 
 
 def check_names(field: str, used: Any, features: dict[str, Any]) -> None:
@@ -91,6 +106,13 @@ def _shape(feature: tf.Tensor) -> list[Any]:
 
 def _is_sparse(feature: Any) -> bool:
     return isinstance(feature, tf.SparseTensor)
+
+
+def _check_sizes(bucket_sizes: dict[str, Any]) -> None:
+    for name, size in bucket_sizes.items():
+        if not isinstance(size, int) or size < 1:
+            raise ParamError(f"bucket_sizes has {size!r} for {name!r}; expected a number of hash"
+                             f" buckets. For example: --param bucket_sizes='{{\"{name}\": 1000}}'")
 
 
 def _check_categorical(name: str, feature: Any) -> None:

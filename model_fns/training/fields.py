@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from model_fns.training import columns
+from model_fns.training import columns, table
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
@@ -56,12 +56,15 @@ def read(features: Any, params: dict[str, Any], size: int) -> Fields:
         raise ParamError(f"combiner is {params['combiner']!r}; expected one of"
                          f" {', '.join(_COMBINERS)}. For example: --param combiner=mean")
     features = columns.dense_or_sparse(features)
+    if table.is_prepared(params):
+        return _of_table(features, params, size)
     categorical, numeric = columns.names(features, params)
     if not categorical and not numeric:
         raise ParamError("the features are empty; expected one or more.")
     batch = tf.shape(next(iter(features.values())), tf.int64)[0]
     numbers, missing = _numbers(features, numeric, params, batch)
-    return Fields(_embeddings(features, categorical, params, size, batch), numbers, missing)
+    hashed = columns.hashed(features, categorical, params)
+    return Fields(_embeddings(features, hashed, params, size, batch), numbers, missing)
 
 
 def flat(embeddings: tf.Tensor) -> tf.Tensor:
@@ -78,13 +81,20 @@ def penalty(embeddings: tf.Tensor, params: dict[str, Any]) -> tf.Tensor:
     return params["embedding_l2"] * tf.reduce_mean(of_examples)
 
 
-def _embeddings(features: dict[str, Any], categorical: list[str], params: dict[str, Any],
+def _of_table(features: dict[str, Any], params: dict[str, Any], size: int) -> Fields:
+    made = columns.of_table(features, params)
+    batch = tf.shape(made.numbers, tf.int64)[0]
+    embeddings = _embeddings(made.ids(), made.category_columns(), params, size, batch)
+    return Fields(embeddings, made.numbers, tf.zeros([batch, 0]))
+
+
+def _embeddings(features: dict[str, Any], categorical: list[Any], params: dict[str, Any],
                 size: int, batch: tf.Tensor) -> tf.Tensor:
     if not categorical:
         return tf.zeros([batch, 0, size])
     start = tf.compat.v1.truncated_normal_initializer(stddev=params["embedding_stddev"])
     embedded = [tf.feature_column.embedding_column(column, size, params["combiner"], start)
-                for column in columns.hashed(features, categorical, params)]
+                for column in categorical]
     with tf.compat.v1.variable_scope("fields"):
         flat = tf.compat.v1.feature_column.input_layer(features, embedded)
     return tf.reshape(flat, [batch, len(categorical), size])

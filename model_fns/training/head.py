@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import averages, classifier, update
+from model_fns.training import averages, classifier, label_scale, update
 
 DEFAULT_PARAMS = {
     **update.DEFAULT_PARAMS,
@@ -46,13 +46,20 @@ def spec(logits: tf.Tensor, features: Any, labels: tf.Tensor | None, mode: str,
       labels: int [batch], classes from 0; or numbers [batch] or [batch, label_dimension]; None in
         mode "infer".
       mode: A `tf.estimator.ModeKeys`.
-      params: See DEFAULT_PARAMS.
+      params: See DEFAULT_PARAMS; labels that are numbers are scaled by `label_scale`, if it is
+        among them.
       penalties: float32 [], added to the training loss.
     """
-    head = of_labels(params)
+    head, scale = of_labels(params), params.get("label_scale", {})
+    is_scaled = params["num_classes"] == -1 and label_scale.is_set(scale)
+    learned = label_scale.scaled(labels, scale) if is_scaled and labels is not None else labels
     if mode == tf.estimator.ModeKeys.TRAIN:
-        return update.spec(head.loss(labels, logits, features, mode) + penalties, params)
-    made = head.create_estimator_spec(features, mode, logits, labels)
+        loss = head.loss(learned, logits, features, mode) + penalties
+        return update.spec(loss, params, label_scale.loss(logits, labels, scale) if is_scaled
+                           else None)
+    made = head.create_estimator_spec(features, mode, logits, learned)
+    if is_scaled:
+        made = label_scale.spec(made, labels, scale)
     return with_all_predictions(made)._replace(scaffold=averages.scaffold(params))
 
 

@@ -12,6 +12,10 @@ import tensorflow as tf
 
 from model_fns.training.errors import ParamError
 
+DEFAULT_PARAMS: dict[str, Any] = {
+    "label_scale": {},  # {"mean": 9, "deviation": 2, "log": false}: of a number that is the label;
+    # {}: from the data
+}
 # Beyond it, the exponential of a logarithm would be infinite.
 _MOST_EXPONENT = 80.0
 
@@ -44,6 +48,11 @@ def scaled(labels: tf.Tensor, scale: Mapping[str, Any]) -> tf.Tensor:
     return tf.cast((exact - scale["mean"]) / scale["deviation"], tf.float32)
 
 
+def loss(outputs: tf.Tensor, labels: tf.Tensor, scale: Mapping[str, Any]) -> tf.Tensor:
+    """Returns the mean squared error of a network's outputs in the label's unit, float32 []."""
+    return _error(_unscaled(outputs, scale), labels)
+
+
 def spec(made: tf.estimator.EstimatorSpec, labels: tf.Tensor | None,
          scale: Mapping[str, Any]) -> tf.estimator.EstimatorSpec:
     """Returns the EstimatorSpec of a canned regressor of scaled labels, in the label's unit.
@@ -60,14 +69,19 @@ def spec(made: tf.estimator.EstimatorSpec, labels: tf.Tensor | None,
             "predict": tf.estimator.export.PredictOutput(predictions)})
     predicted = predictions["predictions"]
     labels = tf.reshape(tf.cast(labels, tf.float32), tf.shape(predicted))
-    loss = tf.reduce_mean(tf.square(predicted - labels))
+    error = _error(predicted, labels)
     if made.mode == tf.estimator.ModeKeys.TRAIN:
         # The head writes the loss in its own unit; without a summary, the Estimator writes this.
         summaries = tf.compat.v1.get_collection_ref(tf.compat.v1.GraphKeys.SUMMARIES)
         summaries[:] = [each for each in summaries if each.op.name.rpartition("/")[2] != "loss"]
-        return made._replace(loss=loss, predictions=predictions)
-    return made._replace(loss=loss, predictions=predictions,
+        return made._replace(loss=error, predictions=predictions)
+    return made._replace(loss=error, predictions=predictions,
                          eval_metric_ops=_metrics(labels, predicted, scale))
+
+
+def _error(predicted: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    labels = tf.reshape(tf.cast(labels, tf.float32), tf.shape(predicted))
+    return tf.reduce_mean(tf.square(predicted - labels))
 
 
 def _unscaled(outputs: tf.Tensor, scale: Mapping[str, Any]) -> tf.Tensor:

@@ -21,10 +21,15 @@ import tensorflow as tf
 
 from model_fns.training.errors import ParamError
 
+DEFAULT_PARAMS = {
+    "prepare_columns": True,  # whether a table's columns are prepared as the data say
+    "table_columns": {},  # what each column of a table is; {}: from the data
+}
 # More values than these are embedded.
 _MOST_ONE_HOT = 64
 _FARTHEST = 10.0
 _PARTS = {"month": 12, "weekday": 7, "hour": 24}
+_NUMBERS = "numbers"
 _KINDS = ("category", "date", "number", "text")
 
 
@@ -39,20 +44,49 @@ class Prepared(NamedTuple):
     numbers: tf.Tensor
     categories: dict[str, tuple[tf.Tensor, int]]
 
+    def features(self) -> dict[str, tf.Tensor]:
+        """Returns all features, which `number_column` and `category_columns` are of."""
+        return {_NUMBERS: self.numbers, **self.ids()}
+
+    def number_column(self) -> Any:
+        """Returns the feature column of the numbers."""
+        return tf.feature_column.numeric_column(_NUMBERS, self.numbers.shape.as_list()[1:])
+
+    def ids(self) -> dict[str, tf.Tensor]:
+        """Returns the features of the categories."""
+        return {name: ids for name, (ids, _) in self.categories.items()}
+
+    def category_columns(self) -> list[Any]:
+        """Returns the feature columns of the categories."""
+        return [tf.feature_column.categorical_column_with_identity(name, size)
+                for name, (_, size) in self.categories.items()]
+
+
+def is_prepared(params: Mapping[str, Any]) -> bool:
+    """Returns whether the features are a table's columns as they come.
+
+    Args:
+      params: See DEFAULT_PARAMS; a model that does not have them prepares no columns.
+    """
+    return bool(params.get("prepare_columns") and params.get("table_columns"))
+
 
 def prepared(features: Mapping[str, tf.Tensor], columns: Mapping[str, Mapping[str, Any]],
-             hash_buckets: int) -> Prepared:
+             hash_buckets: int, bucket_sizes: Mapping[str, int] | None = None) -> Prepared:
     """Returns a batch's columns as a network takes them.
 
     Args:
       features: By name, numbers [batch] of any type, NaN where missing, and strings [batch].
       columns: The param `table_columns`; columns that it does not have are not used.
       hash_buckets: Categories of a text whose values are not listed.
+      bucket_sizes: Other numbers of hash buckets, by column of texts, listed or not.
 
     Raises:
       ParamError: A column is not there, or its entry is of an unknown kind.
     """
     _check(features, columns)
+    hashed = {name: size for name, size in (bucket_sizes or {}).items()
+              if columns[name]["kind"] in ("category", "text")}
     numbers: list[tf.Tensor] = []
     categories: dict[str, tuple[tf.Tensor, int]] = {}
     scaled = {name: (_days(features[name], entry) if entry["kind"] == "date" else
@@ -65,7 +99,8 @@ def prepared(features: Mapping[str, tf.Tensor], columns: Mapping[str, Mapping[st
         if entry["kind"] == "date":
             numbers += _parts(scaled[name][0], entry)
         elif entry["kind"] != "number":
-            ids, size = _ids(features[name], entry, hash_buckets)
+            ids, size = _ids(features[name], {"kind": "text"} if name in hashed else entry,
+                             hashed.get(name, hash_buckets))
             if size <= _MOST_ONE_HOT:
                 numbers.append(tf.one_hot(ids, size))
             else:
@@ -114,11 +149,11 @@ def _ids(values: tf.Tensor, entry: Mapping[str, Any],
     """Returns the numbers of categories, int64 [batch], and how many there are."""
     values = tf.reshape(values, [-1])
     if entry["kind"] == "text":
-        return tf.strings.to_hash_bucket_fast(_as_text(values), hash_buckets), hash_buckets
+        return tf.strings.to_hash_bucket_fast(as_text(values), hash_buckets), hash_buckets
     known = tf.constant(entry["values"], tf.string)
     size = len(entry["values"])
     # Hashes are compared, in place of a lookup table, which an export would have to initialise.
-    hashes, of_known = _hash(_as_text(values)), _hash(known)
+    hashes, of_known = _hash(as_text(values)), _hash(known)
     order = tf.argsort(of_known)
     place = tf.minimum(tf.searchsorted(tf.gather(of_known, order), hashes), size - 1)
     found = tf.gather(order, place)
@@ -130,7 +165,7 @@ def _hash(texts: tf.Tensor) -> tf.Tensor:
     return tf.strings.to_hash_bucket_fast(texts, 2**62)
 
 
-def _as_text(values: tf.Tensor) -> tf.Tensor:
+def as_text(values: tf.Tensor) -> tf.Tensor:
     """Returns numbers as the texts of a CSV file: 3, not 3.0."""
     if values.dtype == tf.string:
         return values
@@ -147,7 +182,7 @@ def _days(values: tf.Tensor, entry: Mapping[str, Any]) -> tf.Tensor:
     """Returns the days since 1970, float64 [batch]; NaN where the text is no date."""
     if "per_day" in entry:
         return tf.cast(tf.reshape(values, [-1]), tf.float64) / entry["per_day"]
-    texts = _as_text(tf.reshape(values, [-1]))
+    texts = as_text(tf.reshape(values, [-1]))
     is_date = tf.strings.regex_full_match(texts, entry["pattern"])
     fields = tf.strings.regex_replace(texts, f"^{entry['pattern']}$", entry["rewrite"])
     fields = tf.where(is_date, fields, tf.fill(tf.shape(fields), "1970,1,1,0,0,0"))

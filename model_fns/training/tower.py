@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import classifier
+from model_fns.training import classifier, table
 
 DEFAULT_PARAMS = {
     "hidden_units": [128, 64],  # units of each hidden layer
@@ -15,6 +15,16 @@ DEFAULT_PARAMS = {
     # the embeddings, to the training loss
 }
 _SCOPE = "layers"
+
+
+def with_decay(params: dict[str, Any], of_table: float) -> dict[str, Any]:
+    """Returns the params with a `weight_decay` of -1 replaced: by `of_table` for a table, or by 0.
+
+    A table has few rows for the many numbers that its columns become.
+    """
+    if params["weight_decay"] != -1:
+        return params
+    return {**params, "weight_decay": of_table if table.is_prepared(params) else 0.0}
 
 
 def hidden(inputs: tf.Tensor, mode: str, params: dict[str, Any]) -> tf.Tensor:
@@ -32,12 +42,14 @@ def hidden(inputs: tf.Tensor, mode: str, params: dict[str, Any]) -> tf.Tensor:
     return inputs
 
 
-def dense(inputs: tf.Tensor, units: int, name: str, has_bias: bool = True) -> tf.Tensor:
-    """Returns a linear layer's units, float32 [batch, units]."""
+def dense(inputs: tf.Tensor, units: int, name: str, has_bias: bool = True,
+          from_zero: bool = False) -> tf.Tensor:
+    """Returns a linear layer's units, float32 [batch, units]; they start at 0 if `from_zero`."""
+    start = (tf.compat.v1.zeros_initializer if from_zero else
+             tf.compat.v1.glorot_uniform_initializer)()
     with tf.compat.v1.variable_scope(f"{_SCOPE}/{name}"):
         kernel = tf.compat.v1.get_variable(
-            "kernel", [inputs.shape[-1], units],
-            initializer=tf.compat.v1.glorot_uniform_initializer(), use_resource=True)
+            "kernel", [inputs.shape[-1], units], initializer=start, use_resource=True)
         product = tf.matmul(inputs, kernel)
         return product + tf.compat.v1.get_variable(
             "bias", [units], initializer=tf.compat.v1.zeros_initializer(),

@@ -27,12 +27,14 @@ RUNS_PER_STEP = "runs_per_step"  # session runs that one global step takes
 _NO_GROWTH = 2**31 - 1
 
 
-def spec(loss: tf.Tensor, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
+def spec(loss: tf.Tensor, params: dict[str, Any],
+         logged: tf.Tensor | None = None) -> tf.estimator.EstimatorSpec:
     """Builds the EstimatorSpec of mode "train".
 
     Args:
       loss: float32 [], the mean over the batch, with all penalties.
       params: See DEFAULT_PARAMS, which has the values of missing ones.
+      logged: float32 [], the loss to log, if that has another unit.
 
     Raises:
       ParamError: Some params do not work together.
@@ -46,6 +48,7 @@ def spec(loss: tf.Tensor, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
     before, beside = _write_histograms(pairs) if params["histograms"] else ([], [])
     with tf.control_dependencies(before):
         train_op = tf.group(optimizer.apply_gradients(pairs, global_step), *beside)
+    loss = loss if logged is None else logged
     if params["on_nan"] == "skip":
         # The Estimator ends training if the loss is NaN.
         loss = tf.where(tf.math.is_finite(loss), loss, tf.zeros_like(loss))

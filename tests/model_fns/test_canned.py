@@ -91,13 +91,21 @@ def test_wide_deep_example_trains_and_its_export_predicts(run, tmp_path):
     run(*flags, "--train_steps=200", "--exporters=final", "--seed=1")
     learned = json.loads((tmp_path / "record.json").read_text())["params"]
     assert learned["label_vocabulary"] == ["<=median", ">median"] and learned["num_classes"] == 2
-    assert learned["numeric_scale"]["school"] == pytest.approx([11.78, 1.67], abs=0.01)
+    assert learned["table_columns"]["school"]["mean"] == pytest.approx(11.78, abs=0.01)
     metrics, [export] = _result(tmp_path)["metrics"], _result(tmp_path)["exports"]
     assert metrics["auc"] > 0.74 and metrics["accuracy"] > 0.66 > metrics["accuracy_baseline"]
     predictions = run("predict", *flags, f"--export_dir={export}")
     assert len(predictions) == 872
     mean = sum(p["probabilities"][1] for p in predictions) / 872
     assert mean == pytest.approx(metrics["prediction/mean"], abs=1e-4)
+
+
+@pytest.mark.parametrize("classes, made", [(2, "logistic"), (-1, "predictions")])
+def test_wide_deep_predicts_classes_or_numbers(classes, made):
+    with tf.Graph().as_default():
+        spec = wide_deep.model_fn({"wage": tf.constant([1.0])}, None, "infer", {
+            **wide_deep.DEFAULT_PARAMS, "num_classes": classes}, tf.estimator.RunConfig())
+        assert spec.predictions[made].shape.as_list() == [1, 1]
 
 
 def test_wide_deep_finds_its_columns_in_the_features():
@@ -134,7 +142,7 @@ def test_wide_deep_scales_only_numbers_with_a_scale():
      "the label is a number, not a class from 0"),
     (canned, {"numeric_scale": {"age": [0, 1]}}, "numeric_scale names age; expected some of job"),
     (wide_deep, {"numeric_scale": {"wage": [1, 0]}}, "deviation, which is above 0"),
-    (wide_deep, {"num_classes": -1}, "the label is a number, not a class from 0"),
+    (wide_deep, {"num_classes": -2}, "the label is a number, not a class from 0"),
     (wide_deep, {"crosses": [["job", "wage"]]}, "wage, of numbers without buckets"),
     (wide_deep, {"buckets": {"age": [1]}}, "buckets names age; expected some of job, wage")])
 def test_canned_refuses_a_mistake_with_what_was_expected(module, params, message):

@@ -151,6 +151,21 @@ def test_find_gives_an_older_model_dir_its_own_model(tmp_path):
         _train(tmp_path, values={"prepare_columns": True}).problems[0])
 
 
+@pytest.mark.parametrize("model_fn, rate", [
+    ("wide_deep", "dnn_learning_rate"), ("dcn", "learning_rate"), ("deepfm", "learning_rate")])
+def test_find_gives_an_older_model_of_a_table_its_own_columns(model_fn, rate, tmp_path):
+    _write(tmp_path, RunRecord(
+        plugins={"model_fn": _entry("model_fn", model_fn), "input_fn": _entry("input_fn", "csv")},
+        params={"hidden_units": [9], rate: 0.05, "numeric_scale": {"age": [38.6, 13.7]},
+                "num_classes": -1, "label": "price", "columns": {"age": 38, "price": 0},
+                **({} if model_fn == "wide_deep" else {"weight_decay": 0.0})}))
+    (tmp_path / "checkpoint").write_text("")
+    params = _train(tmp_path).params.with_data({
+        "label_scale": {"mean": 9, "deviation": 2}, "table_columns": {"age": {"kind": "number"}}})
+    assert not params["prepare_columns"] and params["hidden_units"] == [9] and params[rate] == 0.05
+    assert params["label_scale"] == {"mean": 0, "deviation": 1} and not params.get("weight_decay")
+
+
 def test_find_names_the_record_of_a_wrong_setting(model_dir):
     record = run_record.from_json((model_dir / "record.json").read_text(), "record")
     _write(model_dir, dataclasses.replace(record, plugins={

@@ -50,6 +50,19 @@ def test_a_column_without_meaning_for_other_rows_is_left_out(learned, name, text
     assert set(kept["table_columns"]) == {name, "price"}
 
 
+@pytest.mark.parametrize("param", [
+    {"categorical_columns": ["zip"]}, {"numeric_columns": ["price"]},
+    {"numeric_scale": {"price": [0, 1]}}])
+def test_columns_are_not_prepared_where_a_param_has_their_kinds(learned, param):
+    texts = {"zip": [str(i % 9) for i in range(ROWS)], "price": [f"{i}.5" for i in range(ROWS)]}
+    assert learned(texts, numeric_scale={})["table_columns"]
+    known = learned(texts, **{"numeric_scale": {}, **param})
+    assert "table_columns" not in known and set(known["columns"]) == {"zip", "price", "y"}
+    assert known["numeric_scale"] == param.get("numeric_scale", known["numeric_scale"])
+    kinds = {"price": {"kind": "text"}}
+    assert learned(texts, table_columns=kinds, **param)["table_columns"]
+
+
 @pytest.mark.parametrize("name, texts", [
     ("income", [str(i * i * 31 % 9973) for i in range(ROWS)]),
     ("paid", [f"{i}.5" for i in range(ROWS)]),
