@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import signal
 import subprocess
 import sys
 
+from pyarrow import parquet
 import pytest
 
 from tests.support import cloud_storage, jobs, slow_jobs
@@ -136,10 +138,13 @@ def test_train_evaluate_predict_and_export_alone(tmp_path, storage):
              "--param=eval_files=gs://bucket/digits/test-*"]
     for command in (train, ["evaluate"], ["evaluate", "--checkpoint=best"], ["export"], ["show"],
                     ["report", f"--output={tmp_path}/page.html"], ["report"],
-                    ["predict", "--output=gs://bucket/out/predictions.jsonl"]):
+                    ["predict", "--output=gs://bucket/out/predictions.jsonl"],
+                    ["predict", "--output=gs://bucket/out/predictions.parquet"]):
         ran = jobs.trainer(*command, f"--model_dir={_MODEL_DIR}", **storage.environment())
         assert ran.returncode == 0, (command, ran.stderr[-3000:])
     assert len(storage.objects.read("out/predictions.jsonl").splitlines()) == 355
+    table = parquet.read_table(io.BytesIO(storage.objects.read("out/predictions.parquet")))
+    assert table.num_rows == 355 and not storage.objects.names("out/", suffix=".new")
     assert storage.objects.names("job/export/manual/", suffix="saved_model.pb")
     assert json.loads(storage.objects.read("job/result.json"))["metrics"]["global_step"] == 100
     for page in (storage.objects.read("job/report.html").decode(),
