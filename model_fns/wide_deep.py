@@ -109,7 +109,7 @@ def _as_they_come(features: dict[str, Any],
     found = {}
     for name in dict.fromkeys([*buckets, *(name for cross in crosses for name in cross)]):
         value = tf.reshape(features[name], [-1])
-        if name in buckets:
+        if name in buckets and value.dtype.is_floating:
             entry = params["table_columns"].get(name, {})
             mean = entry.get("mean", 0.0) * entry.get("per_day", 1)
             value = tf.where(tf.math.is_nan(value), tf.zeros_like(value) + mean, value)
