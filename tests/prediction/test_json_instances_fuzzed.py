@@ -37,7 +37,7 @@ wide = hypothesis.settings(default, max_examples=20_000, suppress_health_check=l
 
 def _read(line: str | bytes, names: list[str]) -> dict | str:
     """Returns the batch that a line makes, or the sentence that refuses it."""
-    began = time.monotonic()
+    began = time.process_time()
     try:
         [batch] = JsonInstances([line], {name: SPECS[name] for name in names}, "line").batches()
         return batch
@@ -45,7 +45,7 @@ def _read(line: str | bytes, names: list[str]) -> dict | str:
         assert "\n" not in str(error) and len(str(error)) < 400
         return str(error)
     finally:
-        assert time.monotonic() - began < rereading.MOST_SECS
+        assert time.process_time() - began < rereading.MOST_CPU_SECS
 
 
 def _judge(name: str, value: object) -> None:

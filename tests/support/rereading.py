@@ -12,8 +12,9 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
-# The most that reading a small file may take, whatever is in it.
-MOST_SECS = 2.0
+# The most CPU time that reading a small file may take, whatever is in it: a busy machine takes
+# longer, but computes no more.
+MOST_CPU_SECS = 5.0
 
 
 class FileReader:
@@ -36,7 +37,7 @@ class FileReader:
           OpError, UnicodeDecodeError: as the dataset does where it cannot read on.
         """
         self._path.write_bytes(content)
-        began, batches = time.monotonic(), []
+        began, batches = time.process_time(), []
         try:
             self._session.run(self._start)
             while True:
@@ -44,7 +45,7 @@ class FileReader:
         except tf.errors.OutOfRangeError:
             return batches
         finally:
-            assert time.monotonic() - began < MOST_SECS
+            assert time.process_time() - began < MOST_CPU_SECS
 
 
 class Parser:
@@ -62,8 +63,8 @@ class Parser:
         Raises:
           OpError, UnicodeDecodeError: as the function does where it cannot parse one.
         """
-        began = time.monotonic()
+        began = time.process_time()
         try:
             return self._run(records)
         finally:
-            assert time.monotonic() - began < MOST_SECS
+            assert time.process_time() - began < MOST_CPU_SECS
