@@ -20,7 +20,8 @@ def _run(redirections, args):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("redirections", [
-    ">&- 2>/dev/full", slow_jobs.soak(">&- 2>&-"), slow_jobs.soak("<&- >/dev/full 2>&-"),
+    slow_jobs.soak(">&- 2>/dev/full"), slow_jobs.soak(">&- 2>&-"),
+    slow_jobs.soak("<&- >/dev/full 2>&-"),
     slow_jobs.soak("2>/dev/full")])
 def test_keep_lets_a_training_without_streams_end_right(redirections, tmp_path):
     ran = _run(redirections, flags(tmp_path, "--train_steps=20"))

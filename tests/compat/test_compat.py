@@ -123,6 +123,7 @@ def test_a_mismatched_tf_keras_is_refused_with_the_command(tmp_path):
 
 
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_tensorflow_first_is_fine_when_the_variable_was_set_in_the_shell():
     code = "import tensorflow as tf; import estimator_trainer.compat; print(tf.estimator.ModeKeys)"
     run = run_python(code, **({} if NATIVE else {"TF_USE_LEGACY_KERAS": "1"}))

@@ -39,6 +39,7 @@ with Watchdog(config, task, stop, view):
 
 
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_watchdog_prints_the_last_line_beside_a_thread_that_logs(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", _STALLED, str(tmp_path)], text=True, stderr=subprocess.PIPE,

@@ -100,7 +100,7 @@ def test_a_job_starts_from_the_chiefs_weights_without_shared_files(counts, form,
 
 
 @pytest.mark.parametrize("form, flags", [
-    ("of a file", []), ("of a param", ["--steps_per_loop=1"]),
+    ("of a file", []), pytest.param("of a param", ["--steps_per_loop=1"], marks=pytest.mark.soak),
     pytest.param("of a param", [], marks=pytest.mark.soak),
     pytest.param("of a file", ["--steps_per_loop=1"], marks=pytest.mark.soak),
     *(pytest.param(form, _MIRRORED, marks=pytest.mark.soak) for form in _FORMS)])

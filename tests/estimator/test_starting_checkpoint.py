@@ -102,6 +102,7 @@ def test_apply_brings_the_statistics_of_batch_norm(old):
 
 
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_frozen_variables_keep_their_values_in_each_optimizer(old):
     log = _train(old, "head", "--train_steps=30", "--warm_start_from=old", "--freeze=body",
                  "--warm_start_vars=body", "--param=extra=true", "--param=always=true")

@@ -72,9 +72,8 @@ def written(tmp_path):
 
 @pytest.mark.parametrize("model_fn, param", [
     ("canned", []),
-    ("dense_l2_ema", []),
     *(pytest.param(*each, marks=pytest.mark.soak) for each in (
-        ("cnn", []), ("mlp", ["moving_average=0.5"]), ("convnet", []),
+        ("dense_l2_ema", []), ("cnn", []), ("mlp", ["moving_average=0.5"]), ("convnet", []),
         ("canned", ["estimator=LinearClassifier"]), ("keras_model", []))),
 ])
 def test_build_graph_evaluates_every_kind_of_model_to_the_bit(model_fn, param, job):

@@ -140,7 +140,7 @@ estimator_trainer.train("mlp", "digits", "model", train_steps=5, eval_steps=2)
 @pytest.mark.cluster
 @pytest.mark.parametrize(("command", "program", "timeout_ms"), [
     (["-m", "estimator_trainer", "run", "program.py"], _SCRIPT, 0),
-    (["program.py"], _API, 1500)], ids=["run", "a program"])
+    pytest.param(["program.py"], _API, 1500, marks=pytest.mark.soak)], ids=["run", "a program"])
 def test_a_process_ends_with_0_while_a_session_closes(command, program, timeout_ms, tmp_path):
     (tmp_path / "program.py").write_text(_LATE.format(timeout_ms=timeout_ms) + program)
     ended = subprocess.run([sys.executable, *command], cwd=tmp_path, env=jobs.environment(),

@@ -52,7 +52,8 @@ def test_one_folder_is_split_for_evaluation(params):
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("augment", ("imagenet", "light"))
+@pytest.mark.parametrize("augment", (
+    pytest.param("imagenet", marks=pytest.mark.soak), "light"))
 def test_input_fn_gives_the_same_images_for_the_same_seed(params, augment):
     def read():
         batches = list(plugin.input_fn("train", {

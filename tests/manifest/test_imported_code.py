@@ -54,7 +54,8 @@ def _archive() -> bytes:
 @pytest.mark.cluster
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("name", [
-    "./my_net.py:build", pytest.param("my_net:build", marks=pytest.mark.soak)])
+    pytest.param("./my_net.py:build", marks=pytest.mark.soak),
+    pytest.param("my_net:build", marks=pytest.mark.soak)])
 def test_names_pack_a_keras_model_of_ones_own(
         name: str, model_file: pathlib.Path, tmp_path: pathlib.Path) -> None:
     flags = ["--model_fn=keras_model", f"--param=keras_model={name}", "--train_steps=5",

@@ -53,7 +53,8 @@ def test_resnet_refuses_a_depth_that_the_variant_lacks(params):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("size, variables, optimizer", [
-    (8, 20, "ResourceApplyMomentum"), (96, 21, "ResourceApplyAdam")])
+    (8, 20, "ResourceApplyMomentum"), pytest.param(
+        96, 21, "ResourceApplyAdam", marks=pytest.mark.soak)])
 def test_resnet_for_small_images_is_a_small_one(size, variables, optimizer):
     with tf.Graph().as_default() as graph:
         image = tf.compat.v1.placeholder(tf.float32, [None, size, size, 3])

@@ -20,7 +20,7 @@ _COLUMNS = {"age": _NUMBER, "city": {"kind": "category", "values": ["Oslo", "Rom
             "sold": {"kind": "date", "pattern": r"(\d{4})-(\d\d)-(\d\d)",
                      "rewrite": r"\1,\2,\3,0,0,0", "parts": ["month"], "mean": 16000.0,
                      "deviation": 100.0, "knots": [], "missing": False}}
-_MODELS = [dcn, deepfm, wide_deep]
+_MODELS = [pytest.param(dcn, marks=pytest.mark.soak), deepfm, wide_deep]
 _NAMES = ["dcn", "deepfm", "wide_deep"]
 
 

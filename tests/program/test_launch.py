@@ -108,6 +108,7 @@ def test_eight_tasks_run_on_two_cores(tmp_path):
 
 
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_a_failing_model_ends_the_job_and_is_named(tmp_path):
     flags = ["--train_steps=1000", "--param=nan_step=30"]
     # Each task imports TensorFlow itself, as on a machine with GPUs.
@@ -157,7 +158,7 @@ def test_a_task_that_dies_every_time_is_left_and_named(tmp_path):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("number, moment", [
-    (signal.SIGINT, "start"), (signal.SIGINT, "training"),
+    pytest.param(signal.SIGINT, "start", marks=pytest.mark.soak), (signal.SIGINT, "training"),
     pytest.param(signal.SIGINT, "end", marks=pytest.mark.soak),
     pytest.param(signal.SIGTERM, "training", marks=pytest.mark.soak)])
 def test_a_signal_ends_every_task(number, moment, tmp_path):

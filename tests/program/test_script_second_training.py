@@ -29,7 +29,7 @@ def _launched(tmp_path, job_flag, *script_args):
     pytest.param("--worker=1", "worker-0", ("same", "all_reduce"), marks=pytest.mark.soak),
     pytest.param("--worker=1", "worker-0", ("other", "all_reduce"), marks=pytest.mark.soak),
     pytest.param("--evaluator=1", "evaluator-0", ("same",), marks=pytest.mark.soak),
-    ("--evaluator=1", "evaluator-0", ("other",)),
+    pytest.param("--evaluator=1", "evaluator-0", ("other",), marks=pytest.mark.soak),
 ])
 def test_every_task_trains_again_and_the_chief_alone_goes_on(job_flag, other, args, tmp_path):
     ran, logs = _launched(tmp_path, job_flag, *args)

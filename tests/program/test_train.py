@@ -20,6 +20,7 @@ from tests.support import jobs
 pytestmark = pytest.mark.cluster
 
 
+@pytest.mark.soak
 def test_verbose_brings_tensorflows_own_lines_back(tmp_path, data_dir):
     ran = jobs.trainer(f"--model_dir={tmp_path}", "--train_steps=2", "--verbose",
                        f"--param=data_dir={data_dir}")

@@ -175,6 +175,7 @@ def test_a_damaged_checkpoint_is_passed_over(damage, run, tmp_path):
     assert jobs.saved_step(tmp_path / "m") == 50
 
 
+@pytest.mark.soak
 def test_a_whole_checkpoint_is_not_taken_for_damaged(run, tmp_path):
     run()
     before = (tmp_path / "m" / "checkpoint").read_text()
