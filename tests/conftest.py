@@ -34,12 +34,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the slow tests first; quick ones fill the end, when a worker runs out of tests."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Puts slow tests first in each worker's share; quick ones fill the end, when others are done.
+
+    pytest-xdist gives each worker as many tests, in a row.
+    """
     for item in items:
         if item.get_closest_marker("soak"):
             item.add_marker("cluster")  # `-m "not cluster"` leaves them out, too.
-    items.sort(key=lambda item: item.get_closest_marker("cluster") is None)
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    slow = [item for item in items if item.get_closest_marker("cluster")]
+    quick = [item for item in items if not item.get_closest_marker("cluster")]
+    items[:] = [item for worker in range(workers) for every in (slow, quick)
+                for item in every[len(every) * worker // workers:
+                                  len(every) * (worker + 1) // workers]]
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

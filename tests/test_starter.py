@@ -14,6 +14,7 @@ from tests.support import jobs
 
 
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_write_makes_a_model_that_trains_and_passes_its_test(tmp_path, capsys):
     folder = tmp_path / "my models" / "first"
     assert cli.main(["init", str(folder)]) == 0

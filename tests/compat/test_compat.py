@@ -101,6 +101,7 @@ def test_an_impossible_mix_is_refused_in_one_sentence(title, before, variables, 
 
 
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_the_variable_set_after_tensorflow_is_too_late():
     run = run_python("import tensorflow, os; os.environ['TF_USE_LEGACY_KERAS'] = '1'\n"
                      "import estimator_trainer.compat")

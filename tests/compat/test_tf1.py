@@ -153,6 +153,7 @@ def test_an_estimator_of_tensorflow_1_trains_predicts_and_exports(tmp_path):
 
 
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_a_keras_model_trains_after_eager_execution_is_enabled():
     run = run_python("""
 import estimator_trainer.compat.tf1

@@ -207,6 +207,7 @@ def test_adapt_lets_a_killed_worker_come_back(tmp_path, data_dir):
 
 
 @pytest.mark.any_tensorflow
+@pytest.mark.soak
 def test_adapt_runs_a_program_of_the_service_that_exports(tmp_path):
     program = jobs.REPO / "examples" / "08_service_base_class" / "digits_service.py"
     flags = [f"--model_fn={program}:DigitsModel", "--train_steps=5000", "--exporters=none"]

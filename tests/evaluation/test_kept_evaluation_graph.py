@@ -112,6 +112,7 @@ def _run(folder, model_fn, data_dir, *flags):
     return ran
 
 
+@pytest.mark.soak
 def test_build_graph_is_called_once_in_a_job(written, data_dir, tmp_path):
     flags = ["--train_steps=30", "--eval_every_steps=10", "--seed=3", "--exporters=none"]
     results = []

@@ -210,6 +210,7 @@ def test_a_models_own_session_config_keeps_the_roles_device_filters(tmp_path):
     assert 100 <= jobs.saved_step(tmp_path / "model") <= 102
 
 
+@pytest.mark.soak
 def test_a_run_without_progress_prints_all_stacks_and_ends_with_142(tmp_path):
     task = jobs.start(tmp_path, "local", flags(
         tmp_path, "--param=step_secs=1000", "--stall_timeout_secs=8"), "")

@@ -127,6 +127,7 @@ def test_training_ends_by_itself_with_the_best_checkpoint_as_the_model(job):
     assert job.result["step"] == 60 and not (job.model_dir / "best.json").exists()
 
 
+@pytest.mark.soak
 def test_a_stopped_training_counts_on_from_the_evaluations_of_before(job):
     # The best checkpoint is not among the last ones.
     log = job.run_apart("--param=stop_at=240", "--keep_checkpoint_max=1")

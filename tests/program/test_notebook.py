@@ -27,6 +27,7 @@ def _run(cells: list[str], folder: pathlib.Path) -> list[str]:
                     for each in cell.outputs) for cell in notebook.cells]
 
 
+@pytest.mark.soak
 def test_the_readmes_python_runs_in_a_notebook(tmp_path):
     readme = (jobs.REPO / "README.md").read_text(encoding="utf-8")
     [code] = re.findall(r"```python\n(import estimator_trainer\n.*?)```", readme, re.DOTALL)

@@ -89,6 +89,7 @@ def test_each_row_is_trained_on_evaluated_and_predicted_once(function, steps, ro
         assert [json.loads(line)["x"] for line in out.splitlines()] == list(range(12))
 
 
+@pytest.mark.soak
 def test_training_evaluation_and_serving_may_have_functions_of_their_own(module, tmp_path, run):
     flags = [f"--model_fn={module}", f"--train_input_fn={module}", f"--eval_input_fn={module}",
              f"--model_dir={tmp_path / 'm'}"]
