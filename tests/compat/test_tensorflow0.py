@@ -55,6 +55,7 @@ print(json.dumps({**{name: [each.tolist() for each in found[name]] for name in f
 
 
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_names_and_arguments_mean_what_they_meant():
     run = run_python(PROGRAM)
     assert run.returncode == 0, run.stderr

@@ -178,6 +178,7 @@ def test_adapt_refuses_a_class_in_one_sentence(run, name, args, expected):
 
 
 @pytest.mark.any_tensorflow
+@pytest.mark.soak
 def test_adapt_makes_synchronous_replicas_step_together(tmp_path, data_dir):
     (tmp_path / "my_class.py").write_text(textwrap.dedent(LINE))
     with jobs.running(tmp_path, jobs.cluster(chief=1, worker=1, ps=1), [

@@ -14,9 +14,10 @@ from tests.support import jobs, pages as blocks
 
 _PAGES = sorted(path.parent.name for path in (jobs.REPO / "examples").glob("*/README.md"))
 # The others show what these do, in less time.
-_LONG = ("01_async_cloud_ml", "04_sigmoid_mnist", "05_sync_replicas", "06_tfrecord_averages",
-         "07_async_and_sync", "08_service_base_class", "09_multi_worker_tutorial", "10_keras_model",
-         "11_resnet", "12_click_through", "13_tables", "canned", "wide_deep")
+_LONG = ("01_async_cloud_ml", "02_placement", "04_sigmoid_mnist", "05_sync_replicas",
+         "06_tfrecord_averages", "07_async_and_sync", "08_service_base_class",
+         "09_multi_worker_tutorial", "10_keras_model", "11_resnet", "12_click_through",
+         "13_tables", "canned", "wide_deep")
 _TIMEOUT_SECS = 120
 
 

@@ -300,6 +300,7 @@ def _examine(folder, name, content):
 
 @hypothesis.settings(max_examples=60, **_BOUNDED)
 @hypothesis.given(case=strategies.sampled_from(_CASES), value=_JSON)
+@pytest.mark.soak
 def test_no_json_ends_in_a_traceback(tmp_path, case, value):
     _examine(tmp_path / "m", case[0], run_files.changed(_CONTENTS[case[0]], case[1], value))
 

@@ -114,6 +114,7 @@ def test_a_new_run_starts_from_anothers_variables(run, tmp_path):
     assert new["global_step"] == 1 and new["loss"] == pytest.approx(old["loss"], rel=1e-5)
 
 
+@pytest.mark.soak
 def test_the_best_export_survives_a_restart_with_a_worse_model(run, tmp_path):
     flags = ["--model_fn=linear", f"--model_dir={tmp_path}", "--exporters=best"]
     run(*flags, "--train_steps=200")

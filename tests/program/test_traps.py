@@ -207,6 +207,7 @@ def test_a_full_disk_is_a_sentence_and_keeps_the_checkpoint(run, tmp_path, monke
     assert "Traceback" not in err and kept == 20
 
 
+@pytest.mark.soak
 def test_a_finished_run_makes_only_what_is_missing(run, tmp_path):
     run()
     result = json.loads((tmp_path / "m" / "result.json").read_text())

@@ -45,6 +45,7 @@ def test_synchronous_step_of_two_trainers_is_that_of_one(tmp_path, data_dir):
 
 
 @pytest.mark.cluster
+@pytest.mark.soak
 def test_synchronous_job_of_two_ps_ends_at_its_very_step(tmp_path, data_dir):
     _run(tmp_path, jobs.cluster(chief=1, worker=2, ps=2), _flags(
         tmp_path, data_dir, "--train_steps=100", "--sync_replicas=3", "--sync_tokens=3",
