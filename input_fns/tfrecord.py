@@ -143,9 +143,9 @@ def _first_problem(files: list[str], name: str, params: Mapping[str, Any],
             continue
         if failure.record is not None:
             reason = example_problem(failure.record, _specs(params, labelled), params)
-            if is_finite and not reason and bad_number(failure.record, params["schema"]):
-                reason = (f"has {bad_number(failure.record, params['schema'])}; expected finite "
-                          "numbers")
+            if is_finite and not reason and (
+                    number := bad_number(failure.record, params["schema"])):
+                reason = f"has {number}; expected finite numbers"
             return f"record {failure.number} of {path}: {reason or failure.message}"
         if good:
             return f"{path} is truncated or damaged after record {good}: {failure.message}"

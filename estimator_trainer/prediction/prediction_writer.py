@@ -45,12 +45,7 @@ class PredictionWriter:
         row = self._row(entry)
         header = "" if self._header else _line(row)
         self._header = self._header or list(row)
-        if list(row) != self._header:
-            odd = sorted(set(row) ^ set(self._header)) or list(row)
-            raise errors.TrainerError(
-                f"the prediction with key {self.count - 1} differs in {odd[0]!r} from the first,"
-                " so a table cannot hold both; expected JSON lines. For example:"
-                f" {errors.Setting('output', 'predictions.jsonl')}")
+        check_columns(row, self._header, self.count - 1)
         return header + _line(row.values())
 
     def next_row(self, answer: Answer, has_inputs: bool = False) -> dict[str, Any]:
@@ -135,6 +130,20 @@ class PredictionWriter:
             cells.update(self._cells(
                 f"probability_{self._class_names[i]}" if has_names else f"{name}_{i}", inner))
         return cells
+
+
+def check_columns(row: Mapping[str, Any], names: Sequence[str], number: int) -> None:
+    """Raises TrainerError if the row of this number does not have the columns of a table."""
+    if list(row) != list(names):
+        raise differs(number, (sorted(set(row) ^ set(names)) or list(row))[0])
+
+
+def differs(number: int, name: str) -> errors.TrainerError:
+    """Returns the error of a row of which a column does not fit a table that began otherwise."""
+    return errors.TrainerError(
+        f"the prediction with key {number} differs in {name!r} from the first, so a table cannot"
+        " hold both; expected JSON lines. For example:"
+        f" {errors.Setting('output', 'predictions.jsonl')}")
 
 
 def plain(value: Any, digits: int = _DIGITS) -> Any:

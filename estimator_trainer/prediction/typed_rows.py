@@ -5,8 +5,7 @@ from typing import Any, Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
-from estimator_trainer import errors
-from estimator_trainer.prediction import output_file
+from estimator_trainer.prediction import output_file, prediction_writer
 from estimator_trainer.prediction.input_rows import InputRows
 
 _ROWS = 4096
@@ -100,9 +99,7 @@ def _joined(answers: pa.Table, inputs: pa.Table | None) -> pa.Table:
 def _table(rows: list[Mapping[str, Any]], schema: pa.Schema | None, start: int) -> pa.Table:
     names = list(rows[0]) if schema is None else schema.names
     for number, row in enumerate(rows, start):
-        if list(row) != names:
-            odd = sorted(set(row) ^ set(names)) or names
-            raise _differs(number, odd[0])
+        prediction_writer.check_columns(row, names, number)
     columns = {}
     for name in names:
         values = [row[name] for row in rows]
@@ -110,7 +107,7 @@ def _table(rows: list[Mapping[str, Any]], schema: pa.Schema | None, start: int) 
         try:
             columns[name] = pa.array(values, kind)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            raise _differs(start + _first_wrong(values, kind), name) from error
+            raise prediction_writer.differs(start + _first_wrong(values, kind), name) from error
     return pa.table(columns)
 
 
@@ -131,10 +128,3 @@ def _first_wrong(values: list[Any], kind: pa.DataType) -> int:
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             return i
     return 0
-
-
-def _differs(number: int, name: str) -> errors.TrainerError:
-    return errors.TrainerError(
-        f"the prediction with key {number} differs in {name!r} from the first, so a table cannot"
-        " hold both; expected JSON lines. For example:"
-        f" {errors.Setting('output', 'predictions.jsonl')}")

@@ -88,6 +88,16 @@ class CsvBlock(NamedTuple):
                 column_types={name: _ARROW_TYPES[kind] for name, kind in zip(wanted, kinds)}))
         return [column.combine_chunks() for column in found.columns]
 
+    def texts(self, table: Table) -> list[pa.Array]:
+        """Returns the columns to read as texts; what is no UTF-8 is replaced.
+
+        Raises:
+          ArrowInvalid, ValueError: A record may be wrong.
+        """
+        # No text stands for an empty field here.
+        columns = self._replace(na_value="").arrays(table, [bytes] * len(table.names))
+        return [_decoded(column) for column in columns]
+
     def lines(self, chosen: np.ndarray) -> np.ndarray:
         """Returns the numbers of the lines with which the chosen records begin."""
         if not self.text.has_quotes:
@@ -108,7 +118,24 @@ class CsvBlock(NamedTuple):
 
     def stored(self, table: Table) -> pa.RecordBatch:
         """See Block."""
-        return _as_texts(self, table)
+        try:
+            return pa.RecordBatch.from_arrays(self.texts(table), table.names)
+        except (pa.ArrowException, ValueError):
+            return _as_texts(self, table)
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    try:
+        return column.fill_null(b"").cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([text.decode("utf-8", "replace") for text in column.fill_null(
+            b"").to_pylist()])
+
+
+def printable(text: str) -> str:
+    """Returns a text with the sign for what is no UTF-8 in place of surrogates."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode(
+        "utf-8", "replace")
 
 
 def _decimal(texts: pa.DictionaryArray) -> pa.Array:
@@ -197,8 +224,7 @@ def _as_texts(block: Block, table: Table) -> pa.RecordBatch:
     """Returns the texts of all records of a block; a byte that is no UTF-8 is replaced."""
     every = (fields for _, fields in block.fields(table, np.arange(len(block.ordinals()))))
     return pa.RecordBatch.from_arrays(
-        [pa.array([text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-                   for text in column], pa.string()) for column in zip(*every)], table.names)
+        [pa.array(map(printable, column), pa.string()) for column in zip(*every)], table.names)
 
 
 class Share(NamedTuple):

@@ -14,7 +14,7 @@ from input_fns.reading import arrow_file, number_format, table_file
 from input_fns.reading.errors import DataFileError, RecordError
 from input_fns.reading.header import Header, header_of, header_problem, log_unnamed
 from input_fns.reading.table import Table
-from input_fns.reading.table_blocks import Block, CsvBlock, pieces, Share
+from input_fns.reading.table_blocks import Block, CsvBlock, pieces, printable, Share
 from input_fns.reading.table_params import leaves_out
 
 MOST_LINES = 100_000
@@ -212,8 +212,7 @@ def _texts(block: Block, chosen: np.ndarray, table: Table) -> tuple[np.ndarray, 
     try:
         if isinstance(block, CsvBlock):
             # Arrow's error has no line, so that a wrong record is looked for by the exact way.
-            columns = block.arrays(table, [bytes] * len(table.names))
-            return block.lines(chosen), [_decoded(column)[:len(chosen)] for column in columns]
+            return block.lines(chosen), [column[:len(chosen)] for column in block.texts(table)]
     except (pa.ArrowException, ValueError):
         pass
     numbers, records = [], []
@@ -223,19 +222,5 @@ def _texts(block: Block, chosen: np.ndarray, table: Table) -> tuple[np.ndarray, 
             records.append(fields)
     except RecordError as error:
         raise DataFileError(error.sentence) from error
-    return np.array(numbers), [pa.array(map(_printable, column), pa.string())
+    return np.array(numbers), [pa.array(map(printable, column), pa.string())
                                for column in zip(*records)]
-
-
-def _decoded(column: pa.Array) -> pa.Array:
-    try:
-        return column.fill_null(b"").cast(pa.string())
-    except pa.ArrowInvalid:
-        return pa.array([text.decode("utf-8", "replace") for text in column.fill_null(
-            b"").to_pylist()])
-
-
-def _printable(text: str) -> str:
-    """Returns a text with the sign for what is no UTF-8 in place of surrogates."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode(
-        "utf-8", "replace")
