@@ -8,6 +8,7 @@ from typing import Any, Mapping, NamedTuple, Optional
 
 from absl import logging
 import numpy as np
+import pyarrow as pa
 
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import is_of, numbers_of
@@ -53,10 +54,7 @@ def column_of(name: str, scan: Scan, kind: Optional[type], params: Mapping[str, 
       DataFileError: A value in a column of numbers is not one, or no line has a value.
     """
     values = scan.columns[name]
-    empty = ("", params["na_value"])
-    is_full = np.ones(len(values), bool)
-    if any(text in values for text in empty):
-        is_full[:] = [value not in empty for value in values]
+    is_full = ~values.is_any_of(("", params["na_value"]))
     num_empty = len(values) - int(is_full.sum())
     _check_empty(name, scan, is_full, kind, params)
     if kind is str:
@@ -133,20 +131,23 @@ def _numbers(name: str, scan: Scan, lines: np.ndarray, kind: Optional[type],
       kind: int, float, or None if it is not known.
       params: The params of `input_fns/csv.py`.
     """
-    every = scan.columns[name]
-    values = list(every) if len(lines) == len(every) else [every[line] for line in lines]
+    texts = scan.columns[name].arrow
+    if len(lines) < len(texts):
+        texts = texts.take(pa.array(lines))
     for candidate in (kind,) if kind else (int, float):
-        numbers = numbers_of(values, candidate)
+        numbers = numbers_of(texts, candidate)
         if numbers is not None:
             return candidate, numbers
-    good = [is_of(value, kind or float) for value in values]
-    first, count = good.index(False), sum(good)
-    if kind is None and 10 * count < _NUMBERS_OF_TEN * len(values):
-        if 2 * count > len(values):
+    different, counts = texts.value_counts().flatten()
+    good = [is_of(value, kind or float) for value in different.to_pylist()]
+    count, bad = int(counts.to_numpy()[good].sum()), different[good.index(False)]
+    first, total = texts.index(bad).as_py(), len(texts)
+    if kind is None and 10 * count < _NUMBERS_OF_TEN * total:
+        if 2 * count > total:
             logging.warning("column %r is text: %s of its %s values are numbers, and the first "
-                            "other one is %r, %s", name, f"{count:,}", f"{len(values):,}",
-                            values[first], scan.place(int(lines[first])))
+                            "other one is %r, %s", name, f"{count:,}", f"{total:,}", bad.as_py(),
+                            scan.place(int(lines[first])))
         return str, None
-    among = f", and {count:,} of the {len(values):,} values are {_PLURALS[kind or float]}"
+    among = f", and {count:,} of the {total:,} values are {_PLURALS[kind or float]}"
     raise DataFileError(scan.place(int(lines[first])) + bad_value(
-        name, values[first], kind or float, params, among))
+        name, bad.as_py(), kind or float, params, among))

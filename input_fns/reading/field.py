@@ -28,7 +28,8 @@ def is_of(value: str, kind: type) -> bool:
     return value[:1] in _FLOAT_CHARACTERS and numbers_of([value], kind) is not None
 
 
-def numbers_of(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
+def numbers_of(values: Union[Sequence[str], pa.ChunkedArray], kind: type
+               ) -> Optional[np.ndarray]:
     """Returns the numbers, int64 or float64 [values]; None if a value is not of the kind.
 
     A number that is not finite in float32 (`nan`, `inf`, `1e39`) is of neither kind: it would make
@@ -38,10 +39,14 @@ def numbers_of(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
       values: The texts of fields.
       kind: int or float.
     """
-    if len(values) >= _MANY and is_of(values[0], kind):
+    if len(values) >= _MANY:
+        if not is_of(str(values[0]), kind):
+            return None
         found = _converted(values, kind)
         if found is not None:
             return found
+    if isinstance(values, pa.ChunkedArray):
+        values = values.to_pylist()
     # Joined, so that the match does not need a Python loop over the values.
     if not set("\t".join(values)) <= (_INT_CHARACTERS if kind is int else _FLOAT_CHARACTERS):
         return None
@@ -56,10 +61,10 @@ def numbers_of(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
     return array if (np.abs(array) <= MOST).all() else None
 
 
-def _converted(values: Sequence[str], kind: type) -> Optional[np.ndarray]:
+def _converted(values: Union[Sequence[str], pa.ChunkedArray], kind: type) -> Optional[np.ndarray]:
     """Returns the numbers as Arrow reads them; None if one of them needs a closer look."""
     try:
-        texts = pa.array(values, pa.string())
+        texts = values if isinstance(values, pa.ChunkedArray) else pa.array(values, pa.string())
         if kind is int:
             integers: np.ndarray = texts.cast(pa.int64()).to_numpy()
             # Arrow reads hexadecimal integers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import hashlib
-import os.path
+import os
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from absl import logging
@@ -37,9 +37,14 @@ def log_images(training: Sequence[str], evaluation: Sequence[str]) -> None:
     _log(tuple(training), tuple(evaluation), "images", "Remove the copies")
 
 
-@functools.lru_cache(maxsize=16)
 def _log(training: tuple[str, ...], evaluation: tuple[str, ...], kind: str, advice: str) -> None:
-    """Logs the warning; cached, so once per process."""
+    _log_once(training, evaluation, kind, advice, _changed((*training, *evaluation)))
+
+
+@functools.lru_cache(maxsize=16)
+def _log_once(training: tuple[str, ...], evaluation: tuple[str, ...], kind: str, advice: str,
+              changed: tuple[int, ...]) -> None:
+    """Logs the warning; cached, so once per process for files that have not changed."""
     pairs = same(training, evaluation)
     if not pairs:
         return
@@ -50,7 +55,6 @@ def _log(training: tuple[str, ...], evaluation: tuple[str, ...], kind: str, advi
                     "is" if len(pairs) == 1 else "are", _CONSEQUENCE, advice, example)
 
 
-@functools.lru_cache(maxsize=16)
 def same(training: tuple[str, ...], evaluation: tuple[str, ...]) -> dict[str, str]:
     """Returns the file to train on, by each file to evaluate of the same path or content.
 
@@ -114,6 +118,13 @@ class _Digests:
 
 def _real(path: str) -> str:
     return path if "://" in path else os.path.realpath(path)
+
+
+def _changed(paths: Sequence[str]) -> tuple[int, ...]:
+    """Returns when files on a disk were changed, in nanoseconds; () for files in buckets."""
+    if any("://" in path for path in paths):
+        return ()
+    return tuple(os.stat(path).st_mtime_ns for path in paths if os.path.exists(path))
 
 
 def _sizes(paths: Sequence[str]) -> Iterator[tuple[str, int]]:

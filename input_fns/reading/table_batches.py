@@ -148,22 +148,25 @@ def batches(source: Source, mode: str, input_context: Optional[tf.distribute.Inp
     seed = pipeline.seed if training and params["shuffle_buffer"] > 0 else None
     shares = [Share(*each) for each in shares_of(list(source.files), pipeline, training)]
     layout = source.layout
+    names = [name for name in source.tables[source.files[0]].names if name != layout.label]
+
+    def unpacked(*rows: tf.Tensor) -> Any:
+        return _unpacked(rows, layout, names)
+
     if not training:
         in_order = functools.partial(_in_order, source, shares)
         rows = _dataset((lambda: watched(in_order())) if watched else in_order, layout)
-        dataset = rows.rebatch(pipeline.batch_size)
+        dataset = rows.rebatch(pipeline.batch_size).map(unpacked)
     elif params["epochs"] != 1 and _bytes_in_memory(source, shares) <= memory.LIMIT_BYTES:
         whole = _dataset(lambda: _whole(source, shares), layout)
         dataset = memory.training_batches(whole, pipeline.batch_size, params["epochs"], seed,
-                                          lambda batch: batch)
+                                          lambda rows: unpacked(*rows))
     else:
         rows = _dataset(_epochs(source, shares, seed), layout)
-        dataset = rows.rebatch(pipeline.batch_size, drop_remainder=True)
+        dataset = rows.rebatch(pipeline.batch_size, drop_remainder=True).map(unpacked)
         if not params["epochs"]:
             dataset = dataset.repeat()  # Only with a repeat does tf.data know that it has no end.
-    names = [name for name in source.tables[source.files[0]].names if name != layout.label]
-    return with_options(dataset.map(lambda *rows: _unpacked(rows, layout, names)).prefetch(
-        tf.data.AUTOTUNE))
+    return with_options(dataset.prefetch(tf.data.AUTOTUNE))
 
 
 def first_bad(source: Source) -> tuple[int, str]:

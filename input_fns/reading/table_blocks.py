@@ -100,9 +100,7 @@ class CsvBlock(NamedTuple):
 
     def lines(self, chosen: np.ndarray) -> np.ndarray:
         """Returns the numbers of the lines with which the chosen records begin."""
-        if not self.text.has_quotes:
-            return self.text.line + (self.ordinals()[chosen] - self.text.ordinal)
-        return np.array([line for line, _ in self.text.records()])[chosen]
+        return self.text.lines()[chosen]
 
     def fields(self, table: Table, chosen: np.ndarray) -> Iterator[tuple[str, list[str]]]:
         """See Block."""

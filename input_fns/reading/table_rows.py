@@ -124,36 +124,34 @@ def _converted(columns: Mapping[str, pa.Array], table: Table, layout: Layout,
     """Returns the rows; raises ValueError if a value cannot be used."""
     count = len(next(iter(columns.values())))
     fills = dict(zip(table.names, table.defaults))
-    floats = np.empty((len(layout.floats), count), np.float64)
+    floats: np.ndarray = np.empty((count, len(layout.floats)), layout.float_dtype)
     integers = np.empty((count, len(layout.integers)), np.int64)
     texts = np.empty((count, len(layout.texts)), object)
     for i, name in enumerate(layout.floats):
-        floats[i] = _numbers(columns[name], fills[name])
-    _check_finite(floats, sum(columns[name].null_count for name in layout.floats if math.isnan(
-        fills[name] or 0.0)))  # type: ignore[arg-type]
+        floats[:, i] = _numbers(columns[name], fills[name])
     for i, name in enumerate(layout.integers):
         integers[:, i] = _integers(columns[name], fills[name])
     for i, name in enumerate(layout.texts):
         texts[:, i] = _texts(columns[name], fills[name])
     label = np.zeros(count, np.int64) if not layout.label else _labels(
         columns[layout.label], layout, params)
-    return floats.T.astype(layout.float_dtype, order="C"), integers, texts, label
+    return floats, integers, texts, label
 
 
 def _numbers(column: pa.Array, fill: Optional[Value]) -> np.ndarray:
-    """Returns a column of floats; NaN for an infinite number is left to `_check_finite`."""
+    """Returns a column of floats; raises ValueError if one is not finite, or may not be empty."""
     values: np.ndarray = column.to_numpy(zero_copy_only=False)
-    if not column.null_count or isinstance(fill, float) and math.isnan(fill):
-        return values
-    if fill is None:
+    if column.null_count and fill is None:
         raise ValueError("a number is empty")
-    is_null = column.is_null().to_numpy(zero_copy_only=False)
-    return np.where(is_null, fill, values)
+    _check_finite(values, column.null_count)
+    if not column.null_count or math.isnan(fill):  # type: ignore[arg-type]
+        return values
+    return np.where(np.isnan(values), fill, values)
 
 
-def _check_finite(floats: np.ndarray, num_empty: int) -> None:
+def _check_finite(values: np.ndarray, num_empty: int) -> None:
     # NaN is not less than anything, so that an empty field is not counted.
-    if np.count_nonzero(np.abs(floats) <= MOST) + num_empty != floats.size:
+    if np.count_nonzero(np.abs(values) <= MOST) + num_empty != values.size:
         raise ValueError("a number is nan or infinite")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 from absl import logging
@@ -44,6 +45,30 @@ class Places:
         self._ends.append(len(self) + len(numbers))
 
 
+class Texts(Sequence[str]):
+    """The texts of a column, which become those of Python only where they are looked at."""
+
+    def __init__(self, arrow: pa.ChunkedArray):
+        self.arrow = arrow
+
+    def __len__(self) -> int:
+        return len(self.arrow)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._texts[index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    @functools.cached_property
+    def _texts(self) -> list[str]:
+        return self.arrow.to_pylist()
+
+    def is_any_of(self, values: Sequence[str]) -> np.ndarray:
+        """Returns whether each text is one of the values, bool [texts]."""
+        return compute.is_in(self.arrow, pa.array(values)).to_numpy()
+
+
 class Scan(NamedTuple):
     """The fields of the records that were read.
 
@@ -58,7 +83,7 @@ class Scan(NamedTuple):
         are plain.
     """
 
-    columns: dict[str, tuple[str, ...]]
+    columns: dict[str, Texts]
     is_training: np.ndarray
     places: Places
     is_whole: bool
@@ -175,27 +200,28 @@ def _blocks(files: Sequence[str], header: Header, table: Table,
 
 
 def _column(name: str, texts: pa.ChunkedArray, params: Mapping[str, Any],
-            is_open: bool) -> tuple[tuple[str, ...], str]:
+            is_open: bool) -> tuple[Texts, str]:
     """Returns a column's texts, and the format of its numbers, which are then plain ones.
 
     The format is "" if the numbers are plain already, or may be something else.
     """
-    values: Sequence[str] = texts.to_pylist()
     set_by_user = params.get("number_formats", {}).get(name, "")
     is_text = params["column_types"].get(name) == "text" or isinstance(
         params["columns"].get(name), str) or name == params["label"] and params["label_vocabulary"]
     if is_text or not is_open:
-        return tuple(values), ""
-    format_ = set_by_user or ("" if _are_plain(texts, params["na_value"]) else number_format.found(
-        name, [value for value in values if value and value != params["na_value"]]))
+        return Texts(texts), ""
+    empty = ("", params["na_value"])
+    format_ = set_by_user or ("" if _are_plain(texts, empty) else number_format.found(
+        name, [value for value in texts.to_pylist() if value not in empty]))
     if format_:
-        values = [number_format.plain(value, format_) for value in values]
-    return tuple(values), format_
+        texts = pa.chunked_array([[number_format.plain(value, format_)
+                                   for value in texts.to_pylist()]], pa.string())
+    return Texts(texts), format_
 
 
-def _are_plain(texts: pa.ChunkedArray, na_value: str) -> bool:
+def _are_plain(texts: pa.ChunkedArray, empty: Sequence[str]) -> bool:
     """Returns whether all texts that are not empty are plain numbers."""
-    is_empty = compute.is_in(texts, pa.array(["", na_value]))
+    is_empty = compute.is_in(texts, pa.array(empty))
     try:
         compute.if_else(is_empty, None, texts).cast(pa.float64())
         return True

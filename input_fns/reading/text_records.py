@@ -37,38 +37,39 @@ class TextBlock(NamedTuple):
       data: Their bytes; each record ends with a line feed, of which the last may have none.
       line: The number of their first line, from 1.
       ordinal: The number of their first record, from 1; lines without a character count.
-      has_quotes: Whether a line break may be in quotes.
+      ends: Where each record ends: positions after it, int64 [records].
+      num_lines: The number of line feeds, of which some may be in quotes.
     """
 
     data: bytes
     line: int
     ordinal: int
-    has_quotes: bool
+    ends: np.ndarray
+    num_lines: int
 
-    def ends(self) -> np.ndarray:
-        """Returns where each record ends: positions after it, int64 [records]."""
-        ends = _ends(self.data, self.has_quotes) + 1
-        has_end = len(ends) and ends[-1] == len(self.data)
-        return ends if has_end else np.append(ends, len(self.data))
+    @property
+    def has_quotes(self) -> bool:
+        """Whether a field may be in quotes."""
+        return b'"' in self.data
 
     def ordinals(self) -> np.ndarray:
         """Returns the number of each record that has a character, int64 [records]."""
-        ends = self.ends()
-        lengths = np.diff(ends, prepend=0)
-        if lengths.min() > 2:
-            return self.ordinal + np.arange(len(ends))
-        data = np.frombuffer(self.data, np.uint8)
-        starts = ends - lengths
-        second = data[np.minimum(starts + 1, len(data) - 1)]
-        is_blank = ((lengths == 1) & (data[starts] == _NEWLINE)) | (
-            (lengths == 2) & (data[starts] == _RETURN) & (second == _NEWLINE))
-        return self.ordinal + np.flatnonzero(~is_blank)
+        return self.ordinal + self._filled()
+
+    def lines(self) -> np.ndarray:
+        """Returns the number of the line with which each of these records begins."""
+        filled = self._filled()
+        if self.num_lines <= len(self.ends):
+            return self.line + filled
+        breaks = np.flatnonzero(np.frombuffer(self.data, np.uint8) == _NEWLINE)
+        return self.line + np.searchsorted(breaks, self._starts()[filled])
 
     def after_first(self) -> TextBlock:
         """Returns the block without its first record, a header, which has no number."""
-        end = int(self.ends()[0])
-        return TextBlock(self.data[end:], self.line + self.data[:end].count(b"\n"), 1,
-                         self.has_quotes)
+        end = int(self.ends[0])
+        lines = self.data.count(b"\n", 0, end)
+        return TextBlock(self.data[end:], self.line + lines, 1, self.ends[1:] - end,
+                         self.num_lines - lines)
 
     def records(self) -> Iterator[tuple[int, str]]:
         """Yields the line and the text, without its end, of each record that has a character.
@@ -76,12 +77,26 @@ class TextBlock(NamedTuple):
         A byte that is no UTF-8 is a surrogate in the text, from which it can be had again.
         """
         line, start = self.line, 0
-        for end in self.ends().tolist():
+        for end in self.ends.tolist():
             stored = self.data[start:end]
             text = stored.decode("utf-8", "surrogateescape").rstrip("\r\n")
             if text:
                 yield line, text
             line, start = line + stored.count(b"\n"), end
+
+    def _starts(self) -> np.ndarray:
+        return np.concatenate([[0], self.ends[:-1]])
+
+    def _filled(self) -> np.ndarray:
+        """Returns the positions, among all, of the records that have a character."""
+        lengths = np.diff(self.ends, prepend=0)
+        if lengths.min() > 2:
+            return np.arange(len(lengths))
+        data, starts = np.frombuffer(self.data, np.uint8), self._starts()
+        second = data[np.minimum(starts + 1, len(data) - 1)]
+        is_blank = ((lengths == 1) & (data[starts] == _NEWLINE)) | (
+            (lengths == 2) & (data[starts] == _RETURN) & (second == _NEWLINE))
+        return np.flatnonzero(~is_blank)
 
 
 def blocks_of(path: str) -> Iterator[TextBlock]:
@@ -94,7 +109,7 @@ def blocks_of(path: str) -> Iterator[TextBlock]:
     with table_file.text_of(path) as text:
         try:
             for block in blocks(text, quotes=table_file.kind_of(path) == table_file.CSV):
-                lines = block.line - 1 + block.data.count(b"\n")
+                lines = block.line - 1 + block.num_lines
                 yield block
         except table_file.DAMAGE as error:
             raise DataFileError(f"{path} is truncated or damaged after line {lines}: "
@@ -104,17 +119,25 @@ def blocks_of(path: str) -> Iterator[TextBlock]:
 def blocks(stream: table_file.Text, quotes: bool) -> Iterator[TextBlock]:
     """Yields the records of a stream in blocks; a line break may be in quotes, if `quotes`."""
     rest, line, ordinal = b"", 1, 1
+    mask = np.empty(0, bool)  # New memory for each block would cost more time than the search.
     while True:
         more = stream.read(BLOCK_BYTES)
         content = without_returns(rest + more, is_end=not more)
-        has_quotes = quotes and b'"' in content
-        end = len(content) if not more or len(content) > _MOST_BYTES else _last_end(
-            content, has_quotes)
+        if len(content) > len(mask):
+            mask = np.empty(2 * len(content), bool)
+        breaks = _positions(content, _NEWLINE, mask)
+        ends = breaks + 1
+        if quotes and b'"' in content:
+            ends = ends[np.searchsorted(_positions(content, _QUOTE, mask), breaks) % 2 == 0]
+        is_last = not more or len(content) > _MOST_BYTES
+        if is_last and content and not (len(ends) and ends[-1] == len(content)):
+            ends = np.append(ends, len(content))
+        end = int(ends[-1]) if len(ends) else 0
         data, rest = content[:end], content[end:]
         if data:
-            yield TextBlock(data, line, ordinal, has_quotes)
-            line += data.count(b"\n")
-            ordinal += len(_ends(data, has_quotes)) if has_quotes else data.count(b"\n")
+            num_lines = int(np.searchsorted(breaks, end))
+            yield TextBlock(data, line, ordinal, ends, num_lines)
+            line, ordinal = line + num_lines, ordinal + len(ends)
         if not more:
             return
 
@@ -187,18 +210,6 @@ def split(text: str, delimiter: str) -> list[str]:
     return fields
 
 
-def _ends(data: bytes, has_quotes: bool) -> np.ndarray:
-    """Returns the positions of the line feeds that end records."""
-    content = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(content == _NEWLINE)
-    if not has_quotes:
-        return ends
-    quotes = np.flatnonzero(content == _QUOTE)
-    return ends[np.searchsorted(quotes, ends) % 2 == 0]
-
-
-def _last_end(content: bytes, has_quotes: bool) -> int:
-    if not has_quotes:
-        return content.rfind(b"\n") + 1
-    ends = _ends(content, True)
-    return int(ends[-1]) + 1 if len(ends) else 0
+def _positions(content: bytes, byte: int, mask: np.ndarray) -> np.ndarray:
+    return np.flatnonzero(np.equal(np.frombuffer(content, np.uint8), byte,
+                                   out=mask[:len(content)]))

@@ -63,8 +63,8 @@ def fixture_parse(table_file):
     layout = table_rows.layout_of(columns, params)
 
     def parser(stored: list[bytes]) -> list[np.ndarray]:
-        block = table_blocks.CsvBlock(
-            "file", text_records.TextBlock(b"\n".join(stored), 1, 1, b'"' in stored[0]), "")
+        text, = text_records.blocks(io.BytesIO(b"\n".join(stored)), quotes=True)
+        block = table_blocks.CsvBlock("file", text, "")
         floats, integers, texts, labels = table_rows.rows_of(
             block, np.arange(len(block.ordinals())), columns, layout, params)
         return [integers[:, 0], texts[:, 0], floats[:, 0], labels]
