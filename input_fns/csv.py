@@ -2,8 +2,8 @@
 
 A file's name decides what it is, or else its first bytes. CSV files have a header line; without one
 `columns` names the columns in their order. A field may be in double quotes, line breaks too. A text
-file may be gzipped, alone in a zip archive, or in UTF-16. All files have the columns of the first;
-empty lines do not count, and a first column without a name is left out. Params:
+file may be gzipped, alone in a zip archive, or in UTF-16. All files have the columns of the first,
+in any order; empty lines do not count, and columns without a name are left out. Params:
 
   train_files       pattern of files, a folder, or several of them separated by commas:
                     `/data/train-*.csv`
@@ -17,7 +17,8 @@ empty lines do not count, and a first column without a name is left out. Params:
                     values learned from the training files
   column_types      JSON object, types set instead of learned: name -> "int", "float", "text"
   drop              columns to leave out, a JSON list
-  na_value          a text that means an empty field too: NA, or ?
+  na_value          a text that means an empty field too: NA, or ?; for a model that prepares columns
+                    "" finds one that is beside numbers alone
   empty_numbers     what fills an empty number, unless columns sets it: "mean", the column's in the
                     training lines, rounded for integers; "zero"; "error": none may be empty
   label             the column that is the label

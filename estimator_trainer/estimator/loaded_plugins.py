@@ -143,6 +143,12 @@ def identifiers(params: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(map(str, params.get("identifiers") or ()))
 
 
+def beside(params: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the columns of the data that are no features: label, identifiers, dropped ones."""
+    names = [params.get("label"), *identifiers(params), *(params.get("drop") or ())]
+    return tuple(name for name in names if isinstance(name, str) and name)
+
+
 def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
              ) -> tuple[LoadedPlugins, types.ModuleType]:
     """Imports the plan's plug-ins; returns them adapted, and the module of the input_fn.

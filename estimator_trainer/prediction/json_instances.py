@@ -13,7 +13,7 @@ import queue
 import reprlib
 import sys
 import threading
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -33,15 +33,18 @@ _END = object()
 class JsonInstances:
     """Instances of described features; `fed` are the placeholders by name, once they are made."""
 
-    def __init__(self, instances: Iterable[Any], features: Any, place: str = "instance"):
+    def __init__(self, instances: Iterable[Any], features: Any, place: str = "instance",
+                 beside: Collection[str] = ()):
         """Reads nothing yet; raises ConfigError if a feature cannot come as JSON.
 
         Args:
           instances: Lines of JSON, or dicts.
           features: Spec of each feature by name, or one spec, with the batch dimension first.
           place: The word before an instance's number in messages, such as "line".
+          beside: Names that an instance may have too, such as the label's; they are passed over.
         """
         self._instances, self._features, self._place = instances, features, place
+        self._beside = frozenset(beside)
         self._specs = features if isinstance(features, dict) else {UNNAMED: features}
         self.fed: dict[str, Any] = {}
         for name, spec in self._specs.items():
@@ -111,7 +114,7 @@ class JsonInstances:
         if not isinstance(instance, Mapping):
             raise self._error(number, f"is a {type(instance).__name__}; expected an object with"
                               f" {names}")
-        unknown = sorted(set(instance) - set(self._specs))
+        unknown = sorted(set(instance) - set(self._specs) - self._beside)
         if unknown:
             raise self._error(number, f"has {shown(unknown[0])}, which is no feature;"
                               f" expected {names}."

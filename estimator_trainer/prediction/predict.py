@@ -120,8 +120,11 @@ def _with_inputs(found: Found) -> Iterator[Answer]:
 
 
 def _json(plan: Plan, features: Any, dicts: Iterable[Mapping[str, Any]] | None) -> JsonInstances:
-    return JsonInstances(dicts, features) if dicts is not None else JsonInstances(
-        json_instances.lines(plan.config.data), features, "line")
+    assert plan.params is not None
+    beside = loaded_plugins.beside(plan.params.values)
+    if dicts is not None:
+        return JsonInstances(dicts, features, beside=beside)
+    return JsonInstances(json_instances.lines(plan.config.data), features, "line", beside)
 
 
 def _from_checkpoint(plan: Plan, plugins: LoadedPlugins, path: str,

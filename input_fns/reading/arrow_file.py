@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from input_fns.reading import table_file
 from input_fns.reading.errors import DataFileError
+from input_fns.reading.field import Number
 
 _BATCH_ROWS = 8192
 # A column chunk is read in such pieces.
@@ -128,10 +129,22 @@ def names_of(path: str) -> list[str]:
 
 def kinds_of(path: str) -> dict[str, type]:
     """Returns the types of the columns of numbers, int or float, by name."""
+    # Unsigned integers may be too large for int64.
     return {field.name: int if pa.types.is_integer(field.type) else float
             for field in opened(path).schema
-            if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-            or pa.types.is_decimal(field.type)}
+            if is_number(field.type) and not pa.types.is_uint64(field.type)}
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Returns whether a type is one of numbers."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def in_words(array: pa.Array, words: Mapping[str, str]) -> pa.Array:
+    """Returns booleans as texts, if words are given for "true" and "false"; others unchanged."""
+    if not words or not pa.types.is_boolean(array.type):
+        return array
+    return compute.if_else(array, words.get("true", "true"), words.get("false", "false"))
 
 
 def typed(array: pa.Array, kind: type) -> pa.Array:
@@ -144,7 +157,8 @@ def typed(array: pa.Array, kind: type) -> pa.Array:
         array = array.cast(pa.int8())
     if pa.types.is_floating(array.type):
         array = compute.if_else(compute.is_nan(array), None, array)  # As pandas writes them.
-    return array.cast(pa.int64() if kind is int else pa.float64())
+    # An integer beyond 2^53 is the nearest float.
+    return array.cast(pa.int64()) if kind is int else array.cast(pa.float64(), safe=False)
 
 
 def as_text(array: pa.Array) -> pa.Array:
@@ -176,11 +190,16 @@ def _readable(path: str) -> Any:
     return pa.OSFile(path) if "://" not in path else pa.PythonFile(table_file.seekable(path), "r")
 
 
-def text_columns(batch: pa.RecordBatch, kinds: Mapping[str, type]) -> dict[str, list[str]]:
-    """Returns the columns as texts, by name; booleans of a column of numbers are 0 and 1."""
-    columns = {}
+def text_columns(batch: pa.RecordBatch, kinds: Mapping[str, type],
+                 truth: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
+    """Returns the columns as texts, by name; booleans of a column of numbers are 0 and 1.
+
+    Other booleans become the words of `truth`, if it has some for the column.
+    """
+    columns: dict[str, list[str]] = {}
     for name, array in zip(batch.schema.names, batch.columns):
         if pa.types.is_boolean(array.type) and kinds.get(name, str) is not str:
             array = array.cast(pa.int8())
-        columns[name] = decoded(as_text(array))
+        texts = decoded(as_text(in_words(array, truth.get(name, {}))))
+        columns[name] = list(map(Number, texts)) if is_number(array.type) else texts
     return columns

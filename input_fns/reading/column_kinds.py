@@ -36,6 +36,7 @@ _ROWS_FOR_PAIRS = 1000
 _DISTINCT_SHARE = 0.95
 _LEAST_ROWS = 20
 _LEAST_ROWS_OF_ANY_NAME = 100
+_YEARS = (1500, 2200)
 _ID_NAME = re.compile(
     r"(?i)(.*[_\s.-])?(id|ids|uuid|guid|key|index|idx|row|rowid|nr|no|number|unnamed(:.*)?)"
     r"|(?-i:.*[a-z](Id|ID|Nr|No|Key|Index))|id[_\s.-].*")
@@ -106,13 +107,14 @@ def decided(name: str, scan: Scan, column: Column, params: Mapping[str, Any]) ->
 
 def log_rows(decisions: Mapping[str, Decision]) -> list[str]:
     """Returns the table of columns and decisions for the log, a line for each column."""
-    names = [_short(name) for name in decisions]
+    names = [shown(name) for name in decisions]
     width = max(map(len, names))
     return [f"  {name:<{width}}  {each.kind:<8}  {each.values:>7,} values  {each.text}"
             for name, each in zip(names, decisions.values())]
 
 
-def _short(name: str) -> str:
+def shown(name: str) -> str:
+    """Returns a column's name, shortened."""
     return name if len(name) <= 28 else f"{name[:25]}..."
 
 
@@ -137,8 +139,13 @@ def _reason_to_leave_out(name: str, rows: int, counts: Mapping[str, int], column
 
 
 def _counts_rows(column: Column) -> bool:
-    """Returns whether integers number the rows: all different, and hardly a gap among them."""
+    """Returns whether integers number the rows: all different, and hardly a gap among them.
+
+    Years, such as those of a time series with a row a year, do so too, but say something.
+    """
     numbers = np.asarray(column.numbers)
+    if _YEARS[0] <= numbers.min() and numbers.max() <= _YEARS[1]:
+        return False
     spread = int(numbers.max()) - int(numbers.min()) + 1
     return len(numbers) >= _LEAST_ROWS_OF_ANY_NAME and spread <= 1.01 * len(numbers) and (
         len(np.unique(numbers)) == len(numbers))

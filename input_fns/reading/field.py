@@ -10,6 +10,11 @@ import pyarrow as pa
 
 Value = Union[int, float, str]
 
+
+class Number(str):
+    """The text of a value that is a number already, and so in no format of people."""
+
+
 # Unlike Python, TensorFlow 2.15 does not read "+5" as an integer, and no TensorFlow reads "1_000"
 # or the digits of other scripts.
 _INT_CHARACTERS = frozenset("0123456789- \t")

@@ -20,7 +20,7 @@ import tensorflow as tf
 from input_fns.reading import memory
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.pipeline import Pipeline, pipeline_of, with_options
-from input_fns.reading.table_file import MEMORY_SCHEME
+from input_fns.reading.table_file import has_ending, MEMORY_SCHEME
 
 _FILES_AT_A_TIME = 16
 _RECORDS_AT_A_TIME = 16
@@ -70,11 +70,22 @@ def matched_tables(param: str, patterns: str) -> list[str]:
         elif tf.io.gfile.isdir(pattern):
             found = sorted(name for name in tf.io.gfile.listdir(pattern)
                            if not name.startswith((".", "_")) and not name.endswith("/"))
-            files += [path for path in (os.path.join(pattern, name) for name in found)
-                      if not tf.io.gfile.isdir(path)] or matched(param, pattern)
+            found = [path for path in (os.path.join(pattern, name) for name in found)
+                     if not tf.io.gfile.isdir(path)]
+            files += _named_as_tables(pattern, found) or matched(param, pattern)
         else:
             files += matched(param, pattern)
     return list(dict.fromkeys(files))
+
+
+def _named_as_tables(folder: str, paths: list[str]) -> list[str]:
+    """Returns those of a folder's files whose names say that they are tables; all if none does."""
+    tables = [path for path in paths if has_ending(path)]
+    if tables and len(tables) < len(paths):
+        others = [os.path.basename(path) for path in paths if path not in tables]
+        logging.info("%s: files that are no tables by their names are left out: %s%s", folder,
+                     ", ".join(others[:_SHOWN_NAMES]), ", ..." * (len(others) > _SHOWN_NAMES))
+    return tables or paths
 
 
 def text_lines(path: tf.Tensor) -> tf.data.Dataset:

@@ -23,7 +23,7 @@ class Header(NamedTuple):
 
     Attributes:
       line: The first line, unchanged; "" if it is no header.
-      names: The name of each column, in order; "" for a column of row numbers without a name.
+      names: The name of each column, in order; "" for a column without a name.
       delimiter: What separates the fields of a line; "" in a file that is not CSV.
     """
 
@@ -58,7 +58,11 @@ def _csv_header(path: str, params: Mapping[str, Any]) -> Header:
     delimiter = params["delimiter"] or _detected_delimiter(lines)
     try:
         names = text_records.split(line, delimiter) if line else []
-    except (csv.Error, ValueError, text_records.UnquotedError) as error:
+    except text_records.UnquotedError as error:
+        raise DataFileError(
+            f"line 1 of {path} has a quote inside of a name, or a blank before one; expected names "
+            "in quotes from their first character on, with each quote in them twice") from error
+    except (csv.Error, ValueError) as error:
         raise DataFileError(f"line 1 of {path} cannot be split into names: {error}") from error
     in_order = _names_in_order(len(names), names, params)
     if in_order:
@@ -79,10 +83,9 @@ def _names_in_order(width: int, first: list[str], params: Mapping[str, Any]) -> 
 
 def _check_names(path: str, names: list[str], delimiter: str) -> None:
     """Raises DataFileError if the fields of a first line are no names of columns."""
-    twice = next((name for name in names if names.count(name) > 1), None)
-    # The first name is missing where pandas wrote the rows' numbers.
-    if not any(names) or twice is not None or "" in names[1:]:
-        what = f"{twice!r} twice" if twice else "a column without a name" if names else "no line"
+    twice = next((name for name in names if name and names.count(name) > 1), None)
+    if not any(names) or twice is not None:
+        what = f"{twice!r} twice" if twice else "no name" if names else "no line"
         raise DataFileError(f"{path} has {what} for a header; expected a name for each column in "
                             f"its first line, separated by {delimiter!r}")
     if all(is_of(name, float) for name in names) and names not in (
@@ -99,7 +102,7 @@ def _first_records(path: str) -> list[str]:
     """Returns the first line and the records after it; [] if the first line is empty."""
     for block in text_records.blocks_of(path):
         records = list(itertools.islice(block.records(), _LINES_TO_SPLIT))
-        if not records or records[0][0] != 1:
+        if not records:
             return []
         return [text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
                 for _, text in records]
@@ -124,11 +127,12 @@ def _detected_delimiter(lines: Sequence[str]) -> str:
 
 def _check_text(path: str, line: str) -> None:
     """Raises DataFileError if a file's first line is not UTF-8."""
-    what = {"\ufffd": "bytes that are no UTF-8", "\0": "zero bytes"}
-    found = next((words for sign, words in what.items() if sign in line), "")
-    if found:
-        raise DataFileError(f"line 1 of {path} has {found}; expected a text file in UTF-8, which "
-                            "may be gzipped")
+    if "\0" in line:
+        raise DataFileError(f"line 1 of {path} has zero bytes; expected a text file in UTF-8, or "
+                            "in UTF-16 with a byte order mark, which may be gzipped")
+    if table_file.NO_TEXT in line:
+        raise DataFileError(f"line 1 of {path} has bytes that are no UTF-8; "
+                            + table_file.as_utf8(path))
 
 
 def header_problem(path: str, header: Header, expected: tuple[str, Header]) -> str:
@@ -139,16 +143,18 @@ def header_problem(path: str, header: Header, expected: tuple[str, Header]) -> s
       header: Its header.
       expected: Another file, and its header.
     """
-    if header.line == expected[1].line if header.delimiter else not (
-            set(expected[1].names) - set(header.names)):
+    names, wanted = set(header.names) - {""}, set(expected[1].names) - {""}
+    if names == wanted if header.delimiter else names >= wanted:
         return ""
-    names = ", ".join(header.names)[:_SHOWN_CHARS]
-    return (f"line 1 of {path} has the columns {names}; expected those of "
-            f"{expected[0]}: {expected[1].line or ', '.join(expected[1].names)}")
+    return (f"line 1 of {path} has the columns {', '.join(header.names)[:_SHOWN_CHARS]}; expected "
+            f"those of {expected[0]}: {', '.join(expected[1].names)[:_SHOWN_CHARS]}")
 
 
 def log_unnamed(path: str, header: Header) -> None:
-    """Logs that a column without a name is left out."""
-    if "" in header.names:
+    """Logs that columns without a name are left out."""
+    if "" in header.names[1:]:
+        logging.info("%s: columns without a name are left out: %s of %d", path,
+                     header.names.count(""), len(header.names))
+    elif "" in header.names:
         logging.info("%s: the first column has no name, as where pandas wrote the rows' numbers: "
                      "it is left out", path)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any, Sequence
 
+from absl import logging
 from pyarrow import json as arrow_json
 import pyarrow as pa
 
 from input_fns.reading import text_records
 from input_fns.reading.errors import DataFileError
+from input_fns.reading.field import Number
 
 _TYPES = {int: pa.int64(), float: pa.float64(), str: pa.string()}
 
 
-class _Number(str):
-    """The characters of a number."""
+class Nested(str):
+    """Stands for a list or an object, which no column of a table holds; the text is its type."""
 
 
 class NoObjectError(Exception):
@@ -23,16 +25,24 @@ class NoObjectError(Exception):
 
 
 def names_of(path: str) -> list[str]:
-    """Returns the keys of the first objects, in the order of their first appearance."""
+    """Returns the keys of the first objects, in the order of their first appearance.
+
+    Keys of lists and other nested values are left out.
+    """
     for block in text_records.blocks_of(path):
-        names: dict[str, None] = {}
+        names: dict[str, bool] = {}
         for line, text in block.records():
             try:
                 values = values_of(text)
             except NoObjectError as error:
                 raise DataFileError(f"line {line} of {path}{error}") from error
-            names.update(dict.fromkeys(values))
-        return list(names)
+            for name, value in values.items():
+                names[name] = names.get(name, False) or isinstance(value, Nested)
+        nested = [name for name, is_nested in names.items() if is_nested]
+        if nested:
+            logging.warning("%s: columns of lists and other nested values are left out: %s", path,
+                            ", ".join(nested))
+        return [name for name in names if name not in nested]
     raise DataFileError(f"{path} has no line; expected a JSON object a line")
 
 
@@ -40,29 +50,28 @@ def values_of(text: str) -> dict[str, str]:
     """Returns the texts of an object's values, by key; missing values are empty.
 
     Raises:
-      NoObjectError: It is no object, or a value is a list or an object.
+      NoObjectError: It is no object.
     """
     if text.lstrip()[:1] == "[":
         raise NoObjectError(" begins a JSON array; expected an object a line. For example, with "
                             "jq: jq -c '.[]' FILE > FILE.jsonl")
     try:
-        found = json.loads(text, parse_float=_Number, parse_int=_Number, parse_constant=_Number)
+        found = json.loads(text, parse_float=Number, parse_int=Number, parse_constant=Number)
     except ValueError as error:
         raise NoObjectError(f" is no JSON: {error}; expected an object a line") from error
     if not isinstance(found, dict):
         raise NoObjectError(f" is {text[:50]!r}; expected a JSON object")
-    return {name: _text(name, value) for name, value in found.items()}
+    return {name: _text(value) for name, value in found.items()}
 
 
-def _text(name: str, value: Any) -> str:
+def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str):
-        raise NoObjectError(f": column {name!r} is a {type(value).__name__}; expected a number or "
-                            "a text")
-    return str(value)
+        return Nested(type(value).__name__)
+    return value
 
 
 def arrays(data: bytes, names: Sequence[str], kinds: Sequence[type]) -> list[pa.Array]:

@@ -8,6 +8,7 @@ from typing import Any, Mapping, NamedTuple, Sequence
 from absl import logging
 import numpy as np
 
+from input_fns.reading import table_file
 from input_fns.reading.column import Column
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.table import wants_kinds
@@ -20,8 +21,6 @@ _FEW_CLASSES = 50
 _ROWS_OF_A_CLASS = 20
 _MOST_IN_HINT = 50
 _SHOWN = 5
-# Python decodes bytes that are not UTF-8 to this; TensorFlow keeps them.
-_NO_TEXT = "\ufffd"
 
 
 class LabelClasses(NamedTuple):
@@ -87,10 +86,12 @@ def _of_texts(scan: Scan, params: Mapping[str, Any]) -> LabelClasses:
         raise DataParamError(
             f"num_classes is -1, as where the label is no class, and label {label!r} is text; "
             "expected a column of numbers. For example: --param num_classes=0")
-    bad = next((i for i, text in enumerate(scan.columns[label]) if _NO_TEXT in text), None)
+    bad = next((i for i, text in enumerate(scan.columns[label])
+                if table_file.NO_TEXT in text), None)
     if bad is not None:
         raise DataFileError(f"{scan.place(bad)}: label {label!r} is {scan.columns[label][bad]!r}, "
-                            "which has bytes that are no UTF-8; expected a file in UTF-8")
+                            "which has bytes that are no UTF-8; "
+                            + table_file.as_utf8(scan.places[bad][0]))
     if len(texts) > _MOST_CLASSES:
         raise DataFileError(
             f"label {label!r} has {len(texts):,} different texts in {scan.extent}, and the first "

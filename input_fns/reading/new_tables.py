@@ -10,7 +10,7 @@ from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import Value
 from input_fns.reading.files import matched_tables
 from input_fns.reading.header import Header, header_of
-from input_fns.reading.table import Table, table_with
+from input_fns.reading.table import Table, table_with, truth_of
 
 _PARAM = "predict_files"
 
@@ -35,7 +35,7 @@ def found(params: Mapping[str, Any]) -> dict[str, Table]:
     for name in (params["label"], *params["identifiers"]):
         if all(name in header.names for header in headers.values()):
             columns.setdefault(name, "")
-    return {path: _table(path, header, columns, as_text(params))
+    return {path: _truth_of_label(_table(path, header, columns, as_text(params)), params)
             for path, header in headers.items()}
 
 
@@ -62,3 +62,9 @@ def _table(path: str, header: Header, columns: Mapping[str, Value],
             f"which the model was trained on; it has {', '.join(filter(None, header.names))}."
             + (f" Did you mean {near[0]!r}? Rename it." if near else ""))
     return table_with(header, columns, params)
+
+
+def _truth_of_label(table: Table, params: Mapping[str, Any]) -> Table:
+    """Returns the table, whose label has the words of training for "true" and "false"."""
+    words = truth_of(params["label_vocabulary"])
+    return table._replace(truth={**table.truth, params["label"]: words}) if words else table

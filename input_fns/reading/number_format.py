@@ -1,4 +1,4 @@
-"""Reads numbers as people write them: `1,891`, `$ 12`, `3 %`, `1.234,5`, `1 234`, `12 kg`.
+"""Reads numbers as people write them: `1,891`, `$ 12`, `3 %`, `1.234,5`, `1 234`, `12 kg`, `(12)`.
 
 A column of which at least 9 of 10 values are such numbers, all in one format and unit, is a column
 of numbers. A value that fits two formats counts for both, and the first of them wins: `1,891` is
@@ -38,10 +38,14 @@ _DIGITS = {name: re.compile(pattern) for name, pattern in {
 _GROUPS = {ENGLISH: ",", GERMAN: ".", SPACED: _BLANKS + _APOSTROPHES}
 
 
+def _match(text: str) -> Optional[re.Match[str]]:
+    return _WRITTEN.fullmatch(text[1:-1] if text.startswith("(") and text.endswith(")") else text)
+
+
 @functools.lru_cache(maxsize=1 << 14)
 def plain(text: str, name: str) -> str:
     """Returns a number as programs write it; the text itself if it is no number of the format."""
-    written = _WRITTEN.fullmatch(text)
+    written = _match(text)
     if not written:
         return text
     digits = written["digits"].rstrip(_BLANKS)
@@ -49,7 +53,8 @@ def plain(text: str, name: str) -> str:
         return text
     for sign in _GROUPS[name]:
         digits = digits.replace(sign, "")
-    is_negative = bool({"-", "\u2212"} & {written["sign"], written["inner"]})
+    # Accountants write a negative number in brackets.
+    is_negative = bool({"-", "\u2212"} & {written["sign"], written["inner"]}) or text[0] == "("
     return f"{'-' * is_negative}{digits.replace(',', '.')}{written['exponent']}"
 
 
@@ -67,7 +72,9 @@ def found(name: str, values: Sequence[str]) -> str:
         return ""
     counts = {each: sum(_is_of(value, each) for value in different) for each in FORMATS}
     best = max(FORMATS, key=lambda each: counts[each])
-    example = next((value for value in different if plain(value, best) != value), different[0])
+    example = next((value for value in different if plain(value, best) != value), "")
+    if not example:
+        return ""  # Beside plain numbers are texts, such as NA.
     if 10 * counts[best] < _NUMBERS_OF_TEN * len(different) or len(_units(different, best)) > 1:
         odd = next((value for value in different if not _is_of(value, best)), different[-1])
         logging.warning("column %r is text: its values look like numbers, but not of one format and"
@@ -86,17 +93,22 @@ def found(name: str, values: Sequence[str]) -> str:
 def _are_mostly_written(values: Sequence[str]) -> bool:
     """Returns whether most values look like numbers of any format."""
     # A date, such as 2.5.2014, is of none.
-    count = sum(any(_is_of(value, each) for each in FORMATS) for value in values)
+    count = sum(map(is_written, values))
     return 10 * count >= _NUMBERS_OF_TEN * len(values) > 0
 
 
+def is_written(text: str) -> bool:
+    """Returns whether a text is a number of any format."""
+    return any(_is_of(text, each) for each in FORMATS)
+
+
 def _is_of(value: str, name: str) -> bool:
-    written = _WRITTEN.fullmatch(value)
+    written = _match(value)
     return bool(written and _DIGITS[name].fullmatch(written["digits"].rstrip(_BLANKS)))
 
 
 def _units(values: Iterable[str], name: str) -> set[str]:
     """Returns what stands around the numbers of a format, unless it is nothing."""
     matches: Iterable[Optional[re.Match[str]]] = (
-        _WRITTEN.fullmatch(value) for value in values if _is_of(value, name))
+        _match(value) for value in values if _is_of(value, name))
     return {(each["before"] + each["after"]).lower() for each in matches if each} - {""}

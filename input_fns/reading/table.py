@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import math
+import shlex
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from input_fns.reading import number_format
 from input_fns.reading.errors import DataParamError
-from input_fns.reading.field import Value
+from input_fns.reading.field import is_of, Number, Value
 from input_fns.reading.header import Header, header_of
 
 # Params of models that say what columns are; where one is set, columns are not prepared.
@@ -21,13 +22,14 @@ class Table(NamedTuple):
     Attributes:
       header: The first line, unchanged; "" if it is no header.
       width: Number of columns of a line.
-      positions: Positions of the columns to read, ascending, from 0.
+      positions: Positions of the columns to read, from 0.
       names: Names of the columns to read.
       defaults: Their values for empty fields, each of the column's type; None where a field must
         not be empty; NaN for a model that prepares columns itself.
       types: Their types: int, float or str.
       delimiter: What separates the fields of a line.
       formats: The formats of the numbers that are not plain, by column; see `number_format.py`.
+      truth: The words of the training files for "true" and "false", by column of texts.
     """
 
     header: str
@@ -38,10 +40,13 @@ class Table(NamedTuple):
     types: list[type]
     delimiter: str = ","
     formats: Mapping[str, str] = {}
+    truth: Mapping[str, Mapping[str, str]] = {}
 
     def plain(self, name: str, text: str) -> str:
         """Returns the text of a column's field; a number as programs write it."""
-        return number_format.plain(text, self.formats[name]) if name in self.formats else text
+        if name not in self.formats or isinstance(text, Number):
+            return text
+        return number_format.plain(text, self.formats[name])
 
 
 def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
@@ -87,8 +92,28 @@ def table_with(header: Header, columns: Mapping[str, Value], params: Mapping[str
              for name in names]
     formats = {name: form for name, form in params.get("number_formats", {}).items()
                if dict(zip(names, types)).get(name, str) is not str}
+    values = {name: entry.get("values", ())
+              for name, entry in (params.get("table_columns") or {}).items()}
+    truth = {name: words for name in names
+             if (words := truth_of(params["label_vocabulary"] if name == label else
+                                   values.get(name, ())))}
     return Table(header.line, len(header.names), positions, names, fills, types, header.delimiter,
-                 formats)
+                 formats, truth)
+
+
+def truth_of(values: Sequence[str]) -> dict[str, str]:
+    """Returns the texts among known ones that stand for "true" and "false", such as True.
+
+    A column of booleans has no texts; Arrow and JSON write them in lower case, pandas does not.
+    """
+    words = {word.lower(): word for word in values if word.lower() in ("true", "false")}
+    return {} if {"true", "false"} & set(values) else words
+
+
+def in_file(table: Table, header: Header) -> Table:
+    """Returns the columns of a table in another file, which may have them in another order."""
+    return table._replace(header=header.line, width=len(header.names), delimiter=header.delimiter,
+                          positions=[header.names.index(name) for name in table.names])
 
 
 def wants_kinds(params: Mapping[str, Any]) -> bool:
@@ -142,12 +167,27 @@ def check_features(names: Any, path: str, label: str) -> None:
 
 def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParamError:
     """Returns the error that a param names no column of a file."""
-    near = (difflib.get_close_matches(name, names, n=1) or names)[0]
-    if param == "label" and not difflib.get_close_matches(name, names, n=1):
+    names = [each for each in names if each]
+    blank = [each for each in names if each.strip() == name]
+    near = (blank or difflib.get_close_matches(name, names, n=1) or [""])[0]
+    examples = {"label": shlex.quote(near), "drop": f"'[\"{near}\"]'",
+                "columns": f"'{{\"{near}\": 0.0}}'", "column_types": f"'{{\"{near}\": \"text\"}}'"}
+    example = f"--param {param}={examples[param]}"
+    if not near and len(names) == 1 and len(names[0].split()) > 1:
+        example = "if blanks separate the columns: --param delimiter=' '"
+    elif not near and any(is_of(each, float) for each in names):
+        example = ("if the first line is no header, the names of the columns in their order, each "
+                   "with the value of an empty field: --param columns='{\"NAME\": 0.0, ...}'")
+    elif not near and param == "label":
         # The file may be one to predict, which has no label.
-        near = f"NAME; or, to predict data without a label: --data={path}"
-    example = {"label": near, "drop": f"'[\"{near}\"]'", "columns": f"'{{\"{near}\": 0.0}}'",
-               "column_types": f"'{{\"{near}\": \"text\"}}'"}[param]
+        example = f"--param label=NAME; or, to predict data without a label: --data={path}"
+    elif not near:
+        example = example.replace("\"\"", f"\"{names[0]}\"")
     return DataParamError(
         f"{param} {'is' if param == 'label' else 'has'} {name!r}, which is no column of {path}; "
-        f"expected one of {', '.join(names)}. For example: --param {param}={example}")
+        f"expected one of {', '.join(map(_quoted, names))}. For example: {example}")
+
+
+def _quoted(name: str) -> str:
+    """Returns a name for a message, in quotes if it begins or ends with a blank."""
+    return name if name.strip() == name else repr(name)

@@ -25,7 +25,7 @@ from input_fns.reading.files import shares_of
 from input_fns.reading.header import header_of, header_problem
 from input_fns.reading.pipeline import pipeline_of, with_options
 from input_fns.reading.row_shuffle import interleaved, joined, shuffled
-from input_fns.reading.table import Table
+from input_fns.reading.table import in_file, Table
 from input_fns.reading.table_blocks import Block, pieces, Share, text_blocks
 from input_fns.reading.table_rows import Layout, layout_of, Rows, rows_of
 
@@ -126,7 +126,7 @@ class Source(NamedTuple):
         problem = header_problem(path, header, (first, header_of(first, self.params)))
         if problem:
             raise RecordError(problem, "header differs")
-        return self.tables[first]._replace(header=header.line)
+        return in_file(self.tables[first], header)
 
 
 # AutoGraph has nothing to convert here, and would take 0.2 s to find out.

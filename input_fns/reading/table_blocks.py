@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import json
 from typing import Iterator, NamedTuple, Protocol, Sequence
 
 import numpy as np
@@ -47,6 +48,9 @@ class Block(Protocol):
         Raises:
           RecordError: A record does not have the columns.
         """
+
+    def is_typed(self, name: str) -> bool:
+        """Returns whether a column has a type of numbers, and so no format of them."""
 
     def stored(self, table: Table) -> pa.RecordBatch:
         """Returns the columns to read as the file has them: texts, or with their types."""
@@ -113,6 +117,10 @@ class CsvBlock(NamedTuple):
                     raise RecordError(place + problem)
                 every = text_records.split(text, table.delimiter)
                 yield place, [every[position] for position in table.positions]
+
+    def is_typed(self, name: str) -> bool:
+        """See Block."""
+        return False
 
     def stored(self, table: Table) -> pa.RecordBatch:
         """See Block."""
@@ -183,7 +191,20 @@ class JsonBlock(NamedTuple):
                     values = json_lines.values_of(text)
                 except json_lines.NoObjectError as error:
                     raise RecordError(f"{place}{error}") from error
-                yield place, [values.get(name, "") for name in table.names]
+                fields = [values.get(name, "") for name in table.names]
+                nested = [i for i, field in enumerate(fields)
+                          if isinstance(field, json_lines.Nested)]
+                if nested:
+                    name = table.names[nested[0]]
+                    raise RecordError(
+                        f"{place}: column {name!r} is a {fields[nested[0]]}; expected a number or "
+                        f"a text, or the column left out: --param drop='{json.dumps([name])}'")
+                yield place, [table.truth.get(name, {}).get(field, field)
+                              for name, field in zip(table.names, fields)]
+
+    def is_typed(self, name: str) -> bool:
+        """See Block."""
+        return False
 
     def stored(self, table: Table) -> pa.RecordBatch:
         """See Block."""
@@ -203,15 +224,20 @@ class ArrowBlock(NamedTuple):
 
     def arrays(self, table: Table, kinds: Sequence[type]) -> list[pa.Array]:
         """See Block."""
-        return [arrow_file.typed(self.batch.column(name), kind)
+        return [arrow_file.typed(arrow_file.in_words(self.batch.column(name),
+                                                     table.truth.get(name, {})), kind)
                 for name, kind in zip(table.names, kinds)]
 
     def fields(self, table: Table, chosen: np.ndarray) -> Iterator[tuple[str, list[str]]]:
         """See Block."""
         texts = arrow_file.text_columns(self.batch.select(table.names).take(pa.array(chosen)),
-                                        dict(zip(table.names, table.types)))
+                                        dict(zip(table.names, table.types)), table.truth)
         for index, fields in zip(chosen.tolist(), zip(*(texts[name] for name in table.names))):
             yield f"row {self.row + index} of {table_file.shown(self.path)}", list(fields)
+
+    def is_typed(self, name: str) -> bool:
+        """See Block."""
+        return arrow_file.is_number(self.batch.schema.field(name).type)
 
     def stored(self, table: Table) -> pa.RecordBatch:
         """See Block."""
@@ -281,7 +307,7 @@ def text_blocks(path: str, has_header: bool) -> Iterator[TextBlock]:
     """Yields a text file's records after the header; the first one after it has number 1."""
     for block in text_records.blocks_of(path):
         if has_header:
-            block = block.after_first() if block.line == 1 else block._replace(
+            block = block.after_first() if block.ordinal == 1 else block._replace(
                 ordinal=block.ordinal - 1)
         if block.data:
             yield block

@@ -9,8 +9,8 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 from absl import logging
 import tensorflow as tf
 
-from input_fns.reading import (column_kinds, label_classes, label_scale, same_files, table_hints,
-                               table_params)
+from input_fns.reading import (column_kinds, label_classes, label_scale, same_files, table_file,
+                               table_hints, table_params)
 from input_fns.reading.column import Column, column_of
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.field import Value
@@ -82,6 +82,7 @@ def completed(params: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
         learned = _learned(params)
         texts = params["label_vocabulary"] or learned.get("label_vocabulary", [])
         return {**params, "columns": learned["columns"], "label_vocabulary": texts,
+                "na_value": params["na_value"] or learned.get("na_value", ""),
                 "number_formats": params["number_formats"] or learned.get("number_formats", {}),
                 "num_classes": params["num_classes"] or learned["num_classes"]}
     if kind is not None:
@@ -128,12 +129,14 @@ def _learned_once(inputs: _Inputs) -> dict[str, Any]:
     """Returns the facts without class_names, and logs them; cached, so once per process."""
     params: dict[str, Any] = json.loads(inputs.params)
     found = scan(list(inputs.files), params)
+    params["na_value"] = found.na_value
     kinds = _kinds(found, params, inputs.files[0])
     columns = {name: column_of(name, found, kind, params) for name, kind in kinds.items()}
     label = columns.pop(params["label"])
     of_label = label_classes.learned(found, label, params)
     decisions = {name: column_kinds.decided(name, found, column, params)
                  for name, column in columns.items()} if wants_kinds(params) else {}
+    _check_decisions(decisions, found, inputs.files[0], params["label"])
     columns = {name: column for name, column in columns.items()
                if not decisions or decisions[name].entry}
     check_features(columns, inputs.files[0], params["label"])
@@ -158,6 +161,7 @@ def _learned_once(inputs: _Inputs) -> dict[str, Any]:
         **({"label_scale": scale} if scale else {}),
         **({"identifiers": [name for name, each in decisions.items() if each.is_identifier]}
            if decisions else {}),
+        **({"na_value": found.na_value} if found.na_value else {}),
         **({"number_formats": dict(found.number_formats)} if found.number_formats else {}),
         **({"train_examples": int(found.is_training.sum())} if found.is_whole else {}),
         **({"empty_fields": empty} if empty else {})}
@@ -192,6 +196,26 @@ def _fill(name: str, column: Column, params: Mapping[str, Any]) -> Value:
     return round(column.mean) if column.kind is int else float(column.mean)
 
 
+def _check_decisions(decisions: Mapping[str, column_kinds.Decision], found: Scan, path: str,
+                     label: str) -> None:
+    """Raises an error if no column is left, or a category has a value that is no UTF-8."""
+    if decisions and not any(each.entry for each in decisions.values()):
+        name, first = next(iter(decisions.items()))
+        raise DataParamError(
+            f"{path} has no column to learn {label!r} from: {column_kinds.shown(name)!r}"
+            f"{' and others are' * (len(decisions) > 1)}{' is' * (len(decisions) == 1)} left out, "
+            f"as {first.text.partition('; to use')[0]}. More rows may help; to use it anyway: "
+            f"--param {first.text.partition('to use it: ')[2]}")
+    for name, each in decisions.items():
+        bad = next((value for value in (each.entry or {}).get("values", ())
+                    if table_file.NO_TEXT in value), None)
+        if bad is not None:
+            place = found.place(list(found.columns[name]).index(bad))
+            raise DataFileError(
+                f"{place}: column {name!r} is {bad!r}, which has bytes that are no UTF-8; "
+                f"{table_file.as_utf8(path)}")
+
+
 def _log_decisions(path: str, found: Scan, decisions: Mapping[str, column_kinds.Decision],
                    label: str) -> None:
     extent = "" if found.is_whole else f"; learned from {found.extent} of the training files"
@@ -207,7 +231,7 @@ def _log_hints(found: Scan, columns: Mapping[str, Column],
         {name: [text for text, is_in in zip(texts[name], rows) if is_in]
          for name in columns if name in texts}
         for texts, rows in ((found.columns, found.is_training), _evaluated(found, params))]
-    categories = {name: each.entry["values"] for name, each in decisions.items()
+    categories = {name: [*each.entry["values"], params["na_value"]] for name, each in decisions.items()
                   if each.entry and each.kind == "category"}
     for hint in (*table_hints.of_label(found, columns, params["label"], is_class),
                  *table_hints.of_parts(training, evaluated, categories)):

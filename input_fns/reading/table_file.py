@@ -10,6 +10,7 @@ import codecs
 import gzip
 import io
 import os.path
+import shlex
 from typing import Any, BinaryIO, Optional
 import zipfile
 import zlib
@@ -30,6 +31,8 @@ _MAGIC = {b"PAR1": PARQUET, b"ARROW1": FEATHER}
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _HEAD_BYTES = 1 << 16
+# Python decodes bytes that are not UTF-8 to this; TensorFlow keeps them.
+NO_TEXT = "\ufffd"
 # In an archive, what a Mac adds to the files.
 _NOT_DATA = ("__MACOSX", "._", ".DS_Store")
 
@@ -46,7 +49,7 @@ def kind_of(path: str) -> str:
     if words[-1] in ("xlsx", "xls", "ods"):
         raise DataFileError(f"{path} is a spreadsheet; expected CSV, Parquet, JSON lines or "
                             "Feather. Save the sheet as CSV")
-    kind = _ENDINGS.get(words[-2] if words[-1] in _PACKED and words[1:] else words[-1])
+    kind = _ENDINGS.get(_ending(words))
     if kind:
         return kind
     with tf.io.gfile.GFile(path, "rb") as file:
@@ -56,6 +59,21 @@ def kind_of(path: str) -> str:
         return magic
     with text_of(path) as text:
         return JSON if text.read(1 << 10).lstrip()[:1] == b"{" else CSV
+
+
+def has_ending(path: str) -> bool:
+    """Returns whether a file's name says that it is a table."""
+    return _ending(os.path.basename(path).lower().split(".")) in (*_ENDINGS, *_PACKED)
+
+
+def _ending(words: list[str]) -> str:
+    return words[-2] if words[-1] in _PACKED and words[1:] else words[-1]
+
+
+def as_utf8(path: str) -> str:
+    """Returns what is expected of a file with bytes that are no UTF-8, and how to get it."""
+    return (f"expected a file in UTF-8. For example, from the encoding of Windows: iconv -f CP1252 "
+            f"-t UTF-8 {shlex.quote(path)} > new.csv")
 
 
 def shown(path: str) -> str:

@@ -76,8 +76,8 @@ def rows_of(block: Block, chosen: np.ndarray, table: Table, layout: Layout,
       RecordError: A record cannot be used.
     """
     try:
-        kinds = [str if name in table.formats else kind
-                 for name, kind in zip(table.names, table.types)]
+        formats = {name: form for name, form in table.formats.items() if not block.is_typed(name)}
+        kinds = [str if name in formats else kind for name, kind in zip(table.names, table.types)]
         columns = dict(zip(table.names, block.arrays(table, kinds)))
         is_all = len(chosen) == len(next(iter(columns.values())))
         if not is_all:
@@ -86,7 +86,7 @@ def rows_of(block: Block, chosen: np.ndarray, table: Table, layout: Layout,
         if _leaves_out(layout, params):
             has_label = _has_value(columns[layout.label])
             columns = {name: column.filter(has_label) for name, column in columns.items()}
-        for name, form in table.formats.items():
+        for name, form in formats.items():
             columns[name] = _plain(columns[name], form, dict(zip(table.names, table.types))[name])
         return _converted(columns, table, layout, params)
     except (pa.ArrowException, ValueError):

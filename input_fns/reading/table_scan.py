@@ -11,12 +11,12 @@ import numpy as np
 from pyarrow import compute
 import pyarrow as pa
 
-from input_fns.reading import arrow_file, number_format, table_file
+from input_fns.reading import arrow_file, missing, number_format, table_file
 from input_fns.reading.errors import DataFileError, RecordError
 from input_fns.reading.header import Header, header_of, header_problem, log_unnamed
-from input_fns.reading.table import Table
+from input_fns.reading.table import in_file, Table, wants_kinds
 from input_fns.reading.table_blocks import Block, CsvBlock, pieces, printable, Share
-from input_fns.reading.table_params import leaves_out
+from input_fns.reading.table_params import KINDS, leaves_out
 
 MOST_LINES = 100_000
 # Otherwise a table of very many columns would not fit in memory.
@@ -81,6 +81,7 @@ class Scan(NamedTuple):
       kinds: The types of the columns of numbers, int or float, if the files have types.
       number_formats: The formats of the numbers that were not plain, by column; in `columns` they
         are plain.
+      na_value: The text that means an empty field.
     """
 
     columns: dict[str, Texts]
@@ -90,6 +91,7 @@ class Scan(NamedTuple):
     word: str = "line"
     kinds: Mapping[str, type] = {}
     number_formats: Mapping[str, str] = {}
+    na_value: str = ""
 
     def place(self, index: int) -> str:
         """Returns a record's place in words."""
@@ -129,6 +131,10 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
     is_training = numbers % every != 0 if every else np.ones(len(numbers), bool)
     is_text = table_file.kind_of(files[0]) in (table_file.CSV, table_file.JSON)
     kinds = {} if is_text else arrow_file.kinds_of(files[0])
+    if is_text and wants_kinds(params) and not params["na_value"]:
+        params = {**params, "na_value": missing.found({
+            name: pa.chunked_array(parts) for name, parts in zip(names, zip(*read.columns))
+            if not _is_text(name, params)})}
     columns, formats = {}, {}
     for name, parts in zip(names, zip(*read.columns)):
         columns[name], format_ = _column(name, pa.chunked_array(parts), params,
@@ -136,7 +142,7 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
         if format_:
             formats[name] = format_
     found = Scan(columns, is_training, read.places, read.is_whole, "line" if is_text else "row",
-                 kinds, formats)
+                 kinds, formats, params["na_value"])
     if read.unlabelled:
         logging.info("%s beside %s have no label, and are left out", f"{read.unlabelled:,}",
                      found.extent)
@@ -167,12 +173,12 @@ def _read(files: Sequence[str], header: Header, table: Table, params: Mapping[st
     columns, ordinals, places, unlabelled = [], [], Places(), 0
     label = table.names.index(params["label"]) if leaves_out(params) and (
         params["label"] in table.names) else None
-    for path, block in _blocks(files, header, table, params):
+    for path, block, own in _blocks(files, header, table, params):
         numbers = block.ordinals()
         chosen = np.arange(min(len(numbers), most - len(places)))
         is_cut = len(chosen) < len(numbers)
         if len(chosen):
-            lines, texts = _texts(block, chosen, table)
+            lines, texts = _texts(block, chosen, own)
             if label is not None:
                 is_empty = compute.is_in(texts[label], pa.array(["", params["na_value"]]))
                 has_label = ~is_empty.to_numpy(zero_copy_only=False)
@@ -188,15 +194,20 @@ def _read(files: Sequence[str], header: Header, table: Table, params: Mapping[st
 
 
 def _blocks(files: Sequence[str], header: Header, table: Table,
-            params: Mapping[str, Any]) -> Iterator[tuple[str, Block]]:
-    """Yields the blocks of all files; raises DataFileError if one has other columns."""
+            params: Mapping[str, Any]) -> Iterator[tuple[str, Block, Table]]:
+    """Yields the blocks of all files, and the places of the columns in each.
+
+    Raises:
+      DataFileError: A file has other columns.
+    """
     for path in files:
         found = header_of(path, params)
         problem = header_problem(path, found, (files[0], header))
         if problem:
             raise DataFileError(problem)
-        for block, *_ in pieces(Share(path), table._replace(header=found.line)):
-            yield path, block
+        own = in_file(table, found)
+        for block, *_ in pieces(Share(path), own):
+            yield path, block, own
 
 
 def _column(name: str, texts: pa.ChunkedArray, params: Mapping[str, Any],
@@ -206,9 +217,7 @@ def _column(name: str, texts: pa.ChunkedArray, params: Mapping[str, Any],
     The format is "" if the numbers are plain already, or may be something else.
     """
     set_by_user = params.get("number_formats", {}).get(name, "")
-    is_text = params["column_types"].get(name) == "text" or isinstance(
-        params["columns"].get(name), str) or name == params["label"] and params["label_vocabulary"]
-    if is_text or not is_open:
+    if _is_text(name, params) or not is_open:
         return Texts(texts), ""
     empty = ("", params["na_value"])
     format_ = set_by_user or ("" if _are_plain(texts, empty) else number_format.found(
@@ -217,6 +226,13 @@ def _column(name: str, texts: pa.ChunkedArray, params: Mapping[str, Any],
         texts = pa.chunked_array([[number_format.plain(value, format_)
                                    for value in texts.to_pylist()]], pa.string())
     return Texts(texts), format_
+
+
+def _is_text(name: str, params: Mapping[str, Any]) -> bool:
+    """Returns whether the user has said that a column is text."""
+    return KINDS.get(params["column_types"].get(name, "")) is str or isinstance(
+        params["columns"].get(name), str) or bool(
+            name == params["label"] and params["label_vocabulary"])
 
 
 def _are_plain(texts: pa.ChunkedArray, empty: Sequence[str]) -> bool:

@@ -23,6 +23,8 @@ BLOCK_BYTES = 1 << 20
 # A longer record has a quote that nothing closes.
 _MOST_BYTES = 1 << 26
 _LONE_RETURN = re.compile(rb"\r+(?=[^\n])|\r+(?=\r\n)")
+# Empty lines before the first record, and the line by which Excel knows the delimiter.
+_PREAMBLE = re.compile(rb"(?:(?:sep=[^\r\n])?\r?\n)+")
 _QUOTE, _NEWLINE, _RETURN = 34, 10, 13
 
 
@@ -122,6 +124,10 @@ def blocks(stream: table_file.Text, quotes: bool) -> Iterator[TextBlock]:
     mask = np.empty(0, bool)  # New memory for each block would cost more time than the search.
     while True:
         more = stream.read(BLOCK_BYTES)
+        preamble = _PREAMBLE.match(more) if quotes and line == 1 and not rest else None
+        if preamble:
+            line += preamble[0].count(b"\n")
+            more = more[preamble.end():] or stream.read(BLOCK_BYTES)
         content = without_returns(rest + more, is_end=not more)
         if len(content) > len(mask):
             mask = np.empty(2 * len(content), bool)

@@ -130,4 +130,6 @@ class _RSquared(tf.keras.metrics.Metric):
 
     def result(self) -> tf.Tensor:
         variance = self._squares - tf.math.divide_no_nan(tf.square(self._sum), self._count)
-        return 1.0 - tf.math.divide_no_nan(self._errors, variance)
+        # Where all labels are equal, errors explain nothing.
+        share = tf.math.divide_no_nan(self._errors, variance)
+        return 1.0 - tf.where((variance <= 0.0) & (self._errors > 0.0), tf.ones_like(share), share)

@@ -170,7 +170,7 @@ def test_the_facts_of_any_file_are_learned_or_refused(tmp_path_factory, header, 
 
 
 @pytest.mark.parametrize("content, expected", [
-    (b"", "no line for a header"), (b"x,,label\n", "a column without a name"),
+    (b"", "no line for a header"), (b",,\n", "no name for a header"),
     (b"x,x,label\n", "'x' twice"), (b"x,n,label\n1,2\n", "line 2 of "),
     (HEADER.decode().encode("utf-16"), "no file of it holds a record"),
     (HEADER.decode().encode("utf-16-le"), "zero bytes"),

@@ -119,3 +119,9 @@ def test_json_instances_refuse_features_that_json_lacks():
 def test_lines_of_a_missing_file_are_one_sentence():
     with pytest.raises(errors.ConfigError, match="data is '/nowhere.jsonl'"):
         list(lines("/nowhere.jsonl"))
+
+
+def test_json_instances_may_have_the_label_beside_them():
+    rows = JsonInstances([json.dumps({**GOOD, "label": 1})], SPECS, "line", ["label", "id"])
+    [batch] = rows.batches()
+    assert set(batch) == set(SPECS)

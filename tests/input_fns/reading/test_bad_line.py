@@ -70,13 +70,13 @@ def test_line_problem_of_an_unknown_label_or_another_header(params, tmp_path, fi
         f"line 3 of {path}: label is 'nope'; expected one of ['no', 'yes']. Correct the line, or "
         """give them all: --param label_vocabulary='["no", "yes", "nope"]'""")
     path.write_text(HEADER + line(1))
-    (tmp_path / "rows2.csv").write_text("row,price,name,label\n1,1.5,x,0\n")
+    (tmp_path / "rows2.csv").write_text("row,price,other,label\n1,1.5,x,0\n")
     params.update(eval_files=str(tmp_path / "*"), label_vocabulary=[])
     with pytest.raises(tf.errors.InvalidArgumentError, match="header differs"):
         rows_of(plugin.input_fn("eval", params))
     assert plugin.data_problem(params) == (
-        f"line 1 of {tmp_path / 'rows2.csv'} has the columns row, price, name, label; expected "
-        f"those of {path}: row,name,price,label")
+        f"line 1 of {tmp_path / 'rows2.csv'} has the columns row, price, other, label; expected "
+        f"those of {path}: row, name, price, label")
 
 
 @pytest.mark.cluster
