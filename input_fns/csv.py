@@ -17,8 +17,8 @@ in any order; empty lines do not count, and columns without a name are left out.
                     values learned from the training files
   column_types      JSON object, types set instead of learned: name -> "int", "float", "text"
   drop              columns to leave out, a JSON list
-  na_value          a text that means an empty field too: NA, or ?; for a model that prepares columns
-                    "" finds one that is beside numbers alone
+  na_value          a text that means an empty field too: NA, or ?; for a model that prepares
+                    columns, "" finds one that is beside numbers alone
   empty_numbers     what fills an empty number, unless columns sets it: "mean", the column's in the
                     training lines, rounded for integers; "zero"; "error": none may be empty
   label             the column that is the label

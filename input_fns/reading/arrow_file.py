@@ -153,6 +153,8 @@ def typed(array: pa.Array, kind: type) -> pa.Array:
         array = array.dictionary_decode()
     if kind is str:
         return as_text(array).cast(pa.binary())
+    if pa.types.is_temporal(array.type):
+        raise pa.ArrowInvalid("a time has no number that does not depend on its unit")
     if pa.types.is_boolean(array.type):
         array = array.cast(pa.int8())
     if pa.types.is_floating(array.type):

@@ -40,6 +40,8 @@ _YEARS = (1500, 2200)
 _ID_NAME = re.compile(
     r"(?i)(.*[_\s.-])?(id|ids|uuid|guid|key|index|idx|row|rowid|nr|no|number|unnamed(:.*)?)"
     r"|(?-i:.*[a-z](Id|ID|Nr|No|Key|Index))|id[_\s.-].*")
+# More lines are no table that is read.
+_MOST_LOGGED = 60
 # Knots of a number, at most, and the rows that each needs: fewer rows teach noise.
 _MOST_KNOTS = 33
 _LEAST_KNOTS = 5
@@ -106,11 +108,16 @@ def decided(name: str, scan: Scan, column: Column, params: Mapping[str, Any]) ->
 
 
 def log_rows(decisions: Mapping[str, Decision]) -> list[str]:
-    """Returns the table of columns and decisions for the log, a line for each column."""
-    names = [shown(name) for name in decisions]
+    """Returns the table of columns and decisions for the log, a line for each of the first ones."""
+    names = [shown(name) for name in decisions][:_MOST_LOGGED]
     width = max(map(len, names))
-    return [f"  {name:<{width}}  {each.kind:<8}  {each.values:>7,} values  {each.text}"
+    rows = [f"  {name:<{width}}  {each.kind:<8}  {each.values:>7,} values  {each.text}"
             for name, each in zip(names, decisions.values())]
+    others = collections.Counter(each.kind for each in list(decisions.values())[_MOST_LOGGED:])
+    if others:
+        counts = ", ".join(f"{kind} {count:,}" for kind, count in others.most_common())
+        rows.append(f"  and {others.total():,} more columns: {counts}; record.json has them all")
+    return rows
 
 
 def shown(name: str) -> str:

@@ -231,7 +231,8 @@ def _log_hints(found: Scan, columns: Mapping[str, Column],
         {name: [text for text, is_in in zip(texts[name], rows) if is_in]
          for name in columns if name in texts}
         for texts, rows in ((found.columns, found.is_training), _evaluated(found, params))]
-    categories = {name: [*each.entry["values"], params["na_value"]] for name, each in decisions.items()
+    categories = {name: [*each.entry["values"], params["na_value"]]
+                  for name, each in decisions.items()
                   if each.entry and each.kind == "category"}
     for hint in (*table_hints.of_label(found, columns, params["label"], is_class),
                  *table_hints.of_parts(training, evaluated, categories)):

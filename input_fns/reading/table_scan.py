@@ -122,6 +122,13 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
                   names, [""] * len(names), [str] * len(names), header.delimiter)
     most = min(MOST_LINES, _MOST_FIELDS // len(names))
     read = _read(files, header, table, params, most)
+    is_text = table_file.kind_of(files[0]) in (table_file.CSV, table_file.JSON)
+    if is_text and wants_kinds(params) and not params["na_value"] and read.columns:
+        params = {**params, "na_value": missing.found({
+            name: pa.chunked_array(parts) for name, parts in zip(names, zip(*read.columns))
+            if not _is_text(name, params)})}
+        if params["na_value"] and leaves_out(params):
+            read = _read(files, header, table, params, most)
     if not len(read.places):
         raise DataFileError(
             f"train_files is {params['train_files']!r}, and no file of it holds a record"
@@ -129,12 +136,7 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
     every = 0 if params["eval_files"] else params["eval_every"]
     numbers = np.concatenate(read.ordinals)
     is_training = numbers % every != 0 if every else np.ones(len(numbers), bool)
-    is_text = table_file.kind_of(files[0]) in (table_file.CSV, table_file.JSON)
     kinds = {} if is_text else arrow_file.kinds_of(files[0])
-    if is_text and wants_kinds(params) and not params["na_value"]:
-        params = {**params, "na_value": missing.found({
-            name: pa.chunked_array(parts) for name, parts in zip(names, zip(*read.columns))
-            if not _is_text(name, params)})}
     columns, formats = {}, {}
     for name, parts in zip(names, zip(*read.columns)):
         columns[name], format_ = _column(name, pa.chunked_array(parts), params,

@@ -191,6 +191,15 @@ def test_words_for_missing_numbers_are_empty_fields(params, tmp_path, word, logg
     assert "na_value" not in plain and plain["columns"]["a"] == ""
 
 
+def test_rows_whose_label_is_a_word_for_missing_are_left_out_on_request(params, tmp_path):
+    columns = {"x": range(ROWS), "y": ["NA" if i % 5 == 0 else f"{i}.5" for i in range(ROWS)]}
+    path = _csv(tmp_path / "rows.csv", columns)
+    with pytest.raises(DataFileError, match="line 2 of .*: label 'y' is missing, as in 40 of 200"):
+        _learned(params, path)
+    learned = _learned({**params, "empty_labels": "leave_out"}, path)
+    assert learned["num_classes"] == -1 and len(_features(learned, "eval")["x"]) == 160
+
+
 def test_a_category_may_have_the_word_of_a_missing_number(params, tmp_path):
     columns = {"region": [("NA", "EU")[i % 2] for i in range(ROWS)], "y": _labels()}
     learned = _learned(params, _csv(tmp_path / "rows.csv", columns))
