@@ -19,8 +19,10 @@ the log. The classes are the folders of train_dir that hold images, sorted by na
   augment         change of the images in training: light, imagenet, cifar or none; see
                   `input_fns/reading/augment.py`; empty: light for fewer than 100,000 images, none
                   for images of less than 32 pixels, otherwise imagenet
+  background      JSON list of red, green and blue, 0 to 255: the colour behind what is transparent
+                  in a PNG or WebP; []: the colours that the file has there, which nobody sees
   file_name       name of a string feature that holds CLASS/FILE of each image, the path for
-                  predict_files; empty: none
+                  predict_files; empty: no feature. Predictions have it as `file_name`
 
 For `batch_size`, `epochs`, `shuffle_buffer` and `seed` see `input_fns/reading/pipeline.py`. Only
 the names of the files are shuffled, and they fit in memory: any `shuffle_buffer` other than 0
@@ -37,10 +39,11 @@ import os.path
 from typing import Any, Mapping, NamedTuple, Optional
 
 from absl import logging
+import pyarrow as pa
 import tensorflow as tf
 
 from input_fns.reading import (augment, class_folders, image_decode, image_facts, image_files,
-                               memory, pipeline, same_files)
+                               memory, pipeline, same_files, stored_rows)
 from input_fns.reading.bad_record import elements, ERRORS, one_line
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.new_images import found
@@ -54,8 +57,11 @@ DEFAULT_PARAMS = {
     "class_names": [],
     "image_size": 0,
     "augment": "",
+    "background": [255, 255, 255],
     "file_name": "",
 }
+# Transparency was ignored.
+OLDER_PARAMS: dict[str, Any] = {"background": []}
 GLOBAL_BATCH_PARAM = "batch_size"
 TRAINS_UNTIL = "no_improvement"
 _MOST_BAD = 10  # damaged images that one sentence names
@@ -123,7 +129,8 @@ def _from_memory(images: tf.data.Dataset, count: int, place: pipeline.Pipeline,
 
     @_plain
     def decoded(path: tf.Tensor, name: tf.Tensor, label: tf.Tensor) -> Any:
-        return augment.stored_image(tf.io.read_file(path), shape), name, label
+        stored = augment.stored_image(tf.io.read_file(path), shape, params["background"])
+        return stored, name, label
 
     @_plain
     def changed(number: tf.Tensor, batch: Any) -> Any:
@@ -179,9 +186,22 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     same_files.log_images(*([image.path for image in images[training]]
                             for training in (True, False)))
     complete = _complete(params, folders)
+    image_facts.log_flat(params, [image.path for image in images[True]])
     return {"num_classes": len(folders.classes), "class_names": folders.classes,
             "train_examples": len(images[True]),
             **{name: complete[name] for name in ("image_size", "augment") if not params[name]}}
+
+
+def rows_to_predict(params: Mapping[str, Any]) -> stored_rows.StoredRows:
+    """Returns the files of the images that mode "infer" reads, to stand beside the answers."""
+    if params["predict_files"]:
+        files = [image.path for image in found(params["predict_files"], ())]
+    else:
+        images = _images(params, class_folders.found(params), training=False)
+        files = [image.name for image in images]
+    name = params["file_name"] or "file_name"
+    batch = pa.record_batch({name: pa.array(files, pa.string())})
+    return stored_rows.StoredRows("", (name,), iter([batch]), identifiers=(name,))
 
 
 def data_problem(params: Mapping[str, Any]) -> str:
@@ -231,6 +251,7 @@ def _new_examples(params: Mapping[str, Any]) -> tf.data.Dataset:
             params["image_size"] and params["augment"]):
         params = _complete(params, class_folders.found(params))
     params = {**params, "augment": params["augment"] or "light"}
+    image_facts.check_background(params["background"])
     augment.check(params["augment"], params["image_size"], least_size=1)
     images = found(params["predict_files"], _known_classes(params))
     has_labels = any(image.label for image in images)
@@ -258,9 +279,11 @@ def _example(path: tf.Tensor, name: tf.Tensor, label: tf.Tensor, params: Mapping
     contents = tf.io.read_file(path)
     shape = (params["image_size"], params["image_size"], 3)
     if seed is None:
-        pixels = augment.evaluation_image(contents, params["augment"], shape)
+        pixels = augment.evaluation_image(contents, params["augment"], shape,
+                                          params["background"])
     else:
-        pixels = augment.training_image(contents, seed, params["augment"], shape)
+        pixels = augment.training_image(contents, seed, params["augment"], shape,
+                                        params["background"])
     return _labelled(pixels, name, label, params)
 
 
@@ -281,6 +304,13 @@ def _images(params: Mapping[str, Any], folders: class_folders.Folders,
                     folders.classes.index(kind))
               for kind, files in part.images.items() for i, file in enumerate(files, 1)
               if not every or (i % every != 0) == training]
+    most = max(map(len, part.images.values()), default=0)
+    if not images and every > most > 0:
+        example = f"eval_every={min(5, most)}" if most > 1 else "eval_dir=FOLDER"
+        raise DataFileError(
+            f"train_dir is {part.folder!r}, where no class has more than {most} "
+            f"image{'s' * (most > 1)}, and of every {every} (eval_every) one is for evaluation; "
+            f"expected more images, or others to evaluate. For example: --param {example}")
     if not images:
         raise DataFileError(
             f"{part.param} is {part.folder!r}, where the folders of the classes "

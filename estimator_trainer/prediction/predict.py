@@ -106,8 +106,9 @@ def _stored(plan: Plan, plugins: LoadedPlugins) -> tuple[str, InputRows | None]:
     is_typed = stored.kind in ("", *output_file.TYPED)
     if not is_typed and output_file.kind_of(plan.config.output, stored.kind) != output_file.CSV:
         return stored.kind, None
+    identifiers = (*getattr(stored, "identifiers", ()), *_identifiers(plan))
     names = stored.names if plan.config.with_inputs else [
-        name for name in _identifiers(plan) if name in stored.names]
+        name for name in identifiers if name in stored.names]
     return stored.kind, InputRows(stored.batches, names) if names else None
 
 

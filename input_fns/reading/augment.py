@@ -51,6 +51,7 @@ def training_image(
     seed: tf.Tensor,
     augment: str,
     shape: Sequence[int],
+    background: Sequence[int] = (),
 ) -> tf.Tensor:
     """Decodes an image and changes it at random.
 
@@ -59,37 +60,41 @@ def training_image(
       seed: Seed, an int64 [2]; the same seed gives the same image.
       augment: Name of the change, one of AUGMENTS.
       shape: (height, width, channels) of the result; channels are 1 or 3.
+      background: Colour behind what is transparent, as in `image_decode.decoded_part`.
 
     Returns:
       float32 `shape`, 0 to 255.
     """
     if augment == "none":
-        return evaluation_image(contents, augment, shape)
+        return evaluation_image(contents, augment, shape, background)
     if augment == "light":
-        stored = stored_image(contents, shape)
+        stored = stored_image(contents, shape, background)
         return light_images(stored[None], seed, shape)[0]
     # With one seed for both, the mirroring would depend on the cut.
     cut_seed, flip_seed = tf.unstack(tf.random.experimental.stateless_split(seed, 2))
     if augment == "imagenet":
-        image = _resized_part(contents, functools.partial(_random_part, seed=cut_seed), shape)
+        image = _resized_part(contents, functools.partial(_random_part, seed=cut_seed), shape,
+                              background)
     else:
-        image = evaluation_image(contents, augment, shape)
+        image = evaluation_image(contents, augment, shape, background)
         image = tf.pad(image, [[_PADDING, _PADDING], [_PADDING, _PADDING], [0, 0]])
         image = tf.image.stateless_random_crop(image, shape, cut_seed)
     return tf.image.stateless_random_flip_left_right(image, flip_seed)
 
 
-def evaluation_image(contents: tf.Tensor, augment: str, shape: Sequence[int]) -> tf.Tensor:
+def evaluation_image(contents: tf.Tensor, augment: str, shape: Sequence[int],
+                     background: Sequence[int] = ()) -> tf.Tensor:
     """Decodes an image and cuts it to `shape`; arguments and result as in training_image."""
     share = _EVALUATED if augment == "imagenet" else 1.0
     return _resized_part(contents, functools.partial(_centre, shape=shape, share=share), shape,
-                         smooth=augment == "light")
+                         background, smooth=augment == "light")
 
 
-def stored_image(contents: tf.Tensor, shape: Sequence[int]) -> tf.Tensor:
+def stored_image(contents: tf.Tensor, shape: Sequence[int],
+                 background: Sequence[int] = ()) -> tf.Tensor:
     """Decodes an image of which `light_images` makes images of a shape: uint8, somewhat larger."""
     height, width = (math.ceil(side * _LIGHT_STORED) for side in shape[:2])
-    image = evaluation_image(contents, "light", (height, width, shape[2]))
+    image = evaluation_image(contents, "light", (height, width, shape[2]), background)
     return tf.cast(tf.round(image), tf.uint8)
 
 
@@ -162,8 +167,9 @@ def _resized_part(
     contents: tf.Tensor,
     part_of: image_decode.PartOf,
     shape: Sequence[int],
+    background: Sequence[int],
     smooth: bool = False,
 ) -> tf.Tensor:
     """Decodes a part of an image and resizes it to float32 `shape`, (height, width, channels)."""
-    image = image_decode.decoded_part(contents, part_of, shape[2])
+    image = image_decode.decoded_part(contents, part_of, shape[2], background)
     return tf.ensure_shape(tf.image.resize(image, shape[:2], antialias=smooth), shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import os.path
 from typing import Any, Mapping, NamedTuple, Optional
@@ -66,10 +67,13 @@ def found(params: Mapping[str, Any]) -> Folders:
     for part in (training, evaluation) if evaluation else (training,):
         other = next((kind for kind in part.images if kind not in classes), None)
         if other is not None:
+            near = difflib.get_close_matches(other.lower(), map(str.lower, classes), n=1)
+            name = next((kind for kind in classes if near and kind.lower() == near[0]), "")
             raise DataFileError(
                 f"{part.param} {part.folder!r} holds a folder {other!r} that train_dir "
                 f"{train_dir!r} does not, or class_names do not; expected no other than "
-                f"{', '.join(classes)}")
+                f"{', '.join(classes)}." + (f" Did you mean {name!r}? Rename it" if name else
+                                            " Move it elsewhere"))
         missing = [kind for kind in classes if kind not in part.images]
         if missing:
             _warn(f"{part.param} {part.folder!r} has no image of {_some(missing)}, of "
@@ -79,6 +83,7 @@ def found(params: Mapping[str, Any]) -> Folders:
 
 def classes_of(train_dir: str) -> list[str]:
     """Returns the classes of a folder; none if there is no such folder."""
+    train_dir = os.path.expanduser(train_dir)
     if not tf.io.gfile.isdir(train_dir):
         return []
     folder = _splits(train_dir).get("train_dir", train_dir)
@@ -88,12 +93,12 @@ def classes_of(train_dir: str) -> list[str]:
 
 def _places(params: Mapping[str, Any]) -> tuple[str, str]:
     """Returns the folders of training and evaluation, which may lie in one folder."""
-    for name in ("train_dir", "eval_dir"):
-        if params[name] and not tf.io.gfile.isdir(params[name]):
+    train_dir, eval_dir = (os.path.expanduser(params[name]) for name in ("train_dir", "eval_dir"))
+    for name, folder in (("train_dir", train_dir), ("eval_dir", eval_dir)):
+        if folder and not tf.io.gfile.isdir(folder):
             raise DataFileError(
                 f"{name} is {params[name]!r}, and there is no such folder; expected one that this "
                 f"machine can read. For example: --param {name}=/data")
-    train_dir, eval_dir = params["train_dir"], params["eval_dir"]
     splits = _splits(train_dir)
     if eval_dir:
         return (splits.get("train_dir", train_dir), _splits(eval_dir).get("eval_dir", eval_dir))
@@ -110,7 +115,9 @@ def _splits(folder: str) -> dict[str, str]:
     """Returns the folders of training and evaluation within a folder, by param, if it has such."""
     names = {name.lower(): name for name in image_files.folders(folder)}
     train = next((names[name] for name in _TRAINING if name in names), "")
-    evaluation = next((names[name] for name in _EVALUATION if name in names), "")
+    # The images of a competition's test have no classes.
+    evaluation = next((names[name] for name in _EVALUATION if name in names and
+                       image_files.folders(os.path.join(folder, names[name]))), "")
     if not train or names.keys() - {*_TRAINING, *_EVALUATION}:
         return {}
     if not image_files.folders(os.path.join(folder, train)):
@@ -123,9 +130,12 @@ def _part(param: str, folder: str) -> Part:
     kinds = {kind: image_files.found_in(os.path.join(folder, kind))
              for kind in image_files.folders(folder)}
     if not kinds:
-        held = sorted(tf.io.gfile.listdir(folder))[:_SHOWN]
+        held = sorted(tf.io.gfile.listdir(folder))
+        loose = [name for name in held if image_files.is_image(name)]
+        advice = (f". Move the images of each class into a folder of its name, such as "
+                  f"{loose[0]} into {os.path.join(folder, 'CLASS')}" if loose else "")
         raise DataFileError(f"{param} is {folder!r}, which holds no folder, but "
-                            f"{', '.join(held) or 'nothing'}; expected one folder a class")
+                            f"{_some(held) or 'nothing'}; expected one folder a class{advice}")
     images = {kind: each.images for kind, each in kinds.items() if each.images}
     if not images:
         raise DataFileError(
@@ -166,6 +176,9 @@ def _log_oddities(param: str, folder: str, kinds: Mapping[str, image_files.Found
 def _one_class(folder: str, classes: list[str]) -> DataFileError:
     inner = os.path.join(folder, *classes)
     within = image_files.folders(inner) if classes and tf.io.gfile.isdir(inner) else []
+    while len(within) == 1 and image_files.folders(os.path.join(inner, *within)):
+        inner = os.path.join(inner, *within)
+        within = image_files.folders(inner)
     example = (f"a folder for each class, such as those in {inner}: {_some(within)}. For example: "
                f"--param train_dir={inner}" if len(within) > 1 else "a folder for each class")
     return DataFileError(f"train_dir {folder!r} has the images of one class, {_some(classes)}; "

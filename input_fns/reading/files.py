@@ -28,6 +28,7 @@ _DECODED_AT_A_TIME = 1024
 # A remote file system takes a while to return the size of a file.
 _FILES_TO_MEASURE = 64
 _SHOWN_NAMES = 5
+_MOST_COMMAS = 5  # in the name of a file
 
 
 def matched(param: str, patterns: str) -> list[str]:
@@ -47,12 +48,26 @@ def matched(param: str, patterns: str) -> list[str]:
             f"{param} is ''; expected a file, a pattern of files, or several separated by "
             f"commas. For example: {_flag(param)}'/data/{param[:5].rstrip('_')}-*'")
     files: list[str] = []
-    for pattern in patterns.split(","):
-        found = _glob(param, pattern.strip())
-        if not found or found == [pattern.strip()] and tf.io.gfile.isdir(found[0]):
-            raise DataFileError(_no_match(param, pattern.strip()))
+    for pattern in parts_of(patterns):
+        found = _glob(param, pattern)
+        if not found or found == [pattern] and tf.io.gfile.isdir(found[0]):
+            raise DataFileError(_no_match(param, pattern))
         files += found
     return list(dict.fromkeys(files))
+
+
+def parts_of(patterns: str) -> list[str]:
+    """Returns the paths or patterns that commas separate; a name of a file may have commas too."""
+    pieces = patterns.split(",")
+    parts: list[str] = []
+    while pieces:
+        most = min(len(pieces), _MOST_COMMAS + 1)
+        texts = (",".join(pieces[:count]) for count in range(most, 0, -1))
+        part = next(text for text in texts if text == pieces[0] or "://" not in text and
+                    os.path.exists(os.path.expanduser(text.strip())))
+        parts.append(os.path.expanduser(part.strip()))
+        pieces = pieces[part.count(",") + 1:]
+    return parts
 
 
 def matched_tables(param: str, patterns: str) -> list[str]:
@@ -60,11 +75,12 @@ def matched_tables(param: str, patterns: str) -> list[str]:
 
     Arguments and errors are those of `matched`.
     """
-    if not any(pattern.strip().startswith(MEMORY_SCHEME) or tf.io.gfile.isdir(pattern.strip())
-               for pattern in patterns.split(",") if pattern.strip()):
+    parts = parts_of(patterns)
+    if not any(pattern.startswith(MEMORY_SCHEME) or tf.io.gfile.isdir(pattern)
+               for pattern in parts if pattern):
         return matched(param, patterns)
     files: list[str] = []
-    for pattern in map(str.strip, patterns.split(",")):
+    for pattern in parts:
         if pattern.startswith(MEMORY_SCHEME):
             files.append(pattern)
         elif tf.io.gfile.isdir(pattern):
@@ -222,7 +238,9 @@ def shares_of(files: list[str], pipeline: Pipeline,
 
 def _glob(param: str, pattern: str) -> list[str]:
     try:
-        return sorted(tf.io.gfile.glob(pattern))
+        # A file's name may have brackets, which are part of a pattern too.
+        is_name = "[" in pattern and "://" not in pattern and os.path.isfile(pattern)
+        return [pattern] if is_name else sorted(tf.io.gfile.glob(pattern))
     except tf.errors.UnimplementedError as error:
         scheme = pattern.partition(":")[0]
         raise DataFileError(

@@ -2,12 +2,13 @@
 
 A camera stores a picture as its sensor saw it, with an EXIF tag `orientation` that says how it
 was held; TensorFlow's decoders ignore this tag. The kind of an image is read from its first
-bytes, whatever the name of its file. The first frame of a GIF is the image.
+bytes, whatever the name of its file. The first frame of a GIF is the image. What is transparent in
+a PNG or WebP shows the background.
 """
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Sequence
 
 import tensorflow as tf
 
@@ -19,7 +20,8 @@ _ANIMATED = 0x02  # flag of a WebP file
 PartOf = Callable[[tf.Tensor], tf.Tensor]
 
 
-def decoded_part(contents: tf.Tensor, part_of: PartOf, channels: int) -> tf.Tensor:
+def decoded_part(contents: tf.Tensor, part_of: PartOf, channels: int,
+                 background: Sequence[int] = ()) -> tf.Tensor:
     """Decodes a part of an image; a JPEG file that is stored upright is decoded only there.
 
     Args:
@@ -27,6 +29,8 @@ def decoded_part(contents: tf.Tensor, part_of: PartOf, channels: int) -> tf.Tens
       part_of: A function from an image's height and width, int32 [2], to y, x, height and width
         of the part, int32 [4].
       channels: 3, or 1 for a grey JPEG, PNG or GIF.
+      background: Red, green and blue, 0 to 255, behind what is transparent; (): the colours that
+        the file has there, which nobody sees.
 
     Returns:
       uint8 [height, width, channels].
@@ -39,7 +43,7 @@ def decoded_part(contents: tf.Tensor, part_of: PartOf, channels: int) -> tf.Tens
         return tf.image.decode_and_crop_jpeg(contents, part, channels=channels)
 
     def of_other() -> tf.Tensor:
-        image = _turned(_stored(contents, channels), orientation)
+        image = _turned(_stored(contents, channels, background), orientation)
         y, x, height, width = tf.unstack(part_of(tf.shape(image)[:2]), 4)
         return image[y:y + height, x:x + width]
 
@@ -47,18 +51,29 @@ def decoded_part(contents: tf.Tensor, part_of: PartOf, channels: int) -> tf.Tens
     return tf.ensure_shape(image, [None, None, channels])
 
 
-def decoded(contents: tf.Tensor) -> tf.Tensor:
+def decoded(contents: tf.Tensor, background: Sequence[int] = ()) -> tf.Tensor:
     """Decodes a whole image: uint8 [height, width, 3]."""
-    return decoded_part(contents, lambda size: tf.concat([[0, 0], size], 0), _RGB)
+    return decoded_part(contents, lambda size: tf.concat([[0, 0], size], 0), _RGB, background)
 
 
-def size(contents: tf.Tensor) -> tf.Tensor:
-    """Returns the height and width of an image as it is stored, int32 [2]."""
-    return tf.cond(tf.io.is_jpeg(contents), lambda: tf.io.extract_jpeg_shape(contents)[:2],
-                   lambda: tf.shape(_stored(contents, _RGB))[:2])
+def measured(contents: tf.Tensor, background: Sequence[int]) -> tf.Tensor:
+    """Returns the height, width and contrast of an image as it is stored, int32 [3].
+
+    The contrast is the largest difference within a colour, 0 to 255; 255 for a JPEG file, whose
+    pixels are not decoded.
+    """
+    def of_jpeg() -> tf.Tensor:
+        return tf.concat([tf.io.extract_jpeg_shape(contents)[:2], [255]], 0)
+
+    def of_other() -> tf.Tensor:
+        image = tf.cast(_stored(contents, _RGB, background), tf.int32)
+        lowest, highest = tf.reduce_min(image, [0, 1]), tf.reduce_max(image, [0, 1])
+        return tf.concat([tf.shape(image)[:2], [tf.reduce_max(highest - lowest)]], 0)
+
+    return tf.cond(tf.io.is_jpeg(contents), of_jpeg, of_other)
 
 
-def _stored(contents: tf.Tensor, channels: int) -> tf.Tensor:
+def _stored(contents: tf.Tensor, channels: int, background: Sequence[int]) -> tf.Tensor:
     """Decodes a whole image as it is stored: uint8 [height, width, channels]."""
     def of_png_or_jpeg() -> tf.Tensor:
         return tf.io.decode_png(contents, channels=channels)
@@ -67,10 +82,26 @@ def _stored(contents: tf.Tensor, channels: int) -> tf.Tensor:
         return of_png_or_jpeg()
     kinds = [(_starts(contents, b"BM"), lambda: _of_bmp(contents)),
              (_starts(contents, b"GIF8"), lambda: tf.io.decode_gif(contents)[0])]
+    if background:
+        kinds.append((_starts(contents, b"\x89PNG"), lambda: _opaque(
+            tf.io.decode_png(contents, channels=4), background)))
     if hasattr(tf.io, "decode_webp"):
         is_webp = _starts(contents, b"RIFF") & _starts(contents, b"WEBP", 8)
-        kinds.append((is_webp, lambda: _of_webp(contents)))
+        kinds.append((is_webp, lambda: _of_webp(contents, background)))
     return tf.case(kinds, default=of_png_or_jpeg)
+
+
+def _opaque(image: tf.Tensor, background: Sequence[int]) -> tf.Tensor:
+    """Returns an image as RGB; one with a channel of opacity, the fourth, on a background."""
+    def laid() -> tf.Tensor:
+        colours, opacity = (tf.cast(part, tf.int32) for part in (image[..., :_RGB],
+                                                                 image[..., _RGB:]))
+        mixed = colours * opacity + list(background) * (255 - opacity)
+        return tf.cast((mixed + 127) // 255, tf.uint8)
+
+    # Most images are opaque everywhere, or have no such channel.
+    is_opaque = tf.reduce_all(tf.equal(image[..., _RGB:], 255))
+    return tf.cond(is_opaque, lambda: image[..., :_RGB], laid)
 
 
 def _of_bmp(contents: tf.Tensor) -> tf.Tensor:
@@ -92,14 +123,15 @@ def _of_bmp(contents: tf.Tensor) -> tf.Tensor:
     return tf.cond(tf.equal(bits, 8), of_palette, lambda: image[..., :_RGB])
 
 
-def _of_webp(contents: tf.Tensor) -> tf.Tensor:
+def _of_webp(contents: tf.Tensor, background: Sequence[int]) -> tf.Tensor:
     # TensorFlow 2.21 writes past the end of its memory for an animation without transparency.
     still = tf.debugging.Assert(
         tf.logical_not(_starts(contents, b"VP8X", 12))
         | tf.equal(_bytes(contents, 20, 1)[0] & _ANIMATED, 0),
         ["the WebP file is an animation; expected a single image"])
     with tf.control_dependencies([still]):
-        return tf.io.decode_webp(contents)[0][..., :_RGB]
+        image = tf.io.decode_webp(contents)[0]
+    return _opaque(image, background) if background else image[..., :_RGB]
 
 
 def _turned(image: tf.Tensor, orientation: tf.Tensor) -> tf.Tensor:

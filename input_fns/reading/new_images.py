@@ -8,7 +8,7 @@ from typing import NamedTuple, Sequence
 import tensorflow as tf
 
 from input_fns.reading.errors import DataFileError
-from input_fns.reading.files import matched
+from input_fns.reading.files import matched, parts_of
 from input_fns.reading.image_files import ENDINGS, found_in, is_image
 
 _PARAM = "predict_files"
@@ -37,9 +37,8 @@ def found(text: str, class_names: Sequence[str]) -> list[NewImage]:
     Raises:
       DataFileError: There is no image.
     """
-    parts = [text] if tf.io.gfile.exists(text) else [part.strip() for part in text.split(",")]
     images = []
-    for part in parts:
+    for part in parts_of(text):
         of_part = _of_part(part, class_names)
         if not of_part:
             raise DataFileError(
@@ -55,7 +54,8 @@ def _of_part(part: str, class_names: Sequence[str]) -> list[NewImage]:
         return _of_folder(part, class_names)
     if part.lower().endswith(".txt"):
         return [NewImage(path) for path in _listed(part)]
-    paths = matched(_PARAM, part)
+    # The name of a file may have what a pattern or a list has: brackets, a comma.
+    paths = [part] if tf.io.gfile.exists(part) else matched(_PARAM, part)
     if paths == [part]:
         return [NewImage(part)]
     return [image for path in paths for image in (
@@ -64,14 +64,15 @@ def _of_part(part: str, class_names: Sequence[str]) -> list[NewImage]:
 
 
 def _of_folder(folder: str, class_names: Sequence[str] = ()) -> list[NewImage]:
-    tops = [(path, path.partition(os.sep)[0]) for path in found_in(folder).images]
-    return [NewImage(os.path.join(folder, path), top if top in class_names else "")
-            for path, top in tops]
+    return [NewImage(os.path.join(folder, path), next(
+        (name for name in path.split(os.sep)[:-1] if name in class_names), ""))
+            for path in found_in(folder).images]
 
 
 def _listed(path: str) -> list[str]:
     """Returns the paths that a file lists, relative to its folder."""
-    matched(_PARAM, path)
+    if not tf.io.gfile.exists(path):
+        matched(_PARAM, path)
     with tf.io.gfile.GFile(path) as file:
         lines = [line.strip() for line in file.read().splitlines()]
     paths = [(number, os.path.join(os.path.dirname(path), line))

@@ -21,11 +21,13 @@ class StoredRows(NamedTuple):
         memory.
       names: The columns, without the label.
       batches: The rows in the order of mode "infer"; texts, unless the files have types.
+      identifiers: Columns that stand beside the answers in any case.
     """
 
     kind: str
     names: tuple[str, ...]
     batches: Iterator[pa.RecordBatch]
+    identifiers: tuple[str, ...] = ()
 
 
 def of(source: Source) -> StoredRows:

@@ -117,9 +117,10 @@ def test_the_folder_decides_the_size_and_the_change(tmp_path, size, count, expec
     path = tmp_path / f"{size}.png"
     path.write_bytes(encoded(np.zeros((size, size + 9, 3), np.uint8)))
     with tf.Graph().as_default():
-        unset = {"image_size": 0, "augment": ""}
+        unset = {"image_size": 0, "augment": "", "background": []}
         assert image_facts.decided(unset, [str(path)] * count) == expected
-    assert image_facts.decided({"image_size": 7, "augment": "cifar"}, []) == {
+    chosen = {"image_size": 7, "augment": "cifar", "background": [255, 255, 255]}
+    assert image_facts.decided(chosen, []) == {
         "image_size": 7, "augment": "cifar"}
 
 
@@ -162,7 +163,8 @@ def test_tfds_sets_get_the_same(data_dir, mode, augment, image_size):
     ({"train_dir": "/nowhere"}, 1, "train_dir is '/nowhere', and there is no such folder"),
     ({"train_dir": "{folder}/ant"}, 1, "which holds no folder, but 0.jpg"),
     ({"eval_dir": "", "eval_every": 1}, 2, "--param eval_every=5"),
-    ({"eval_dir": "", "eval_every": 9}, 1, "for evaluation"),
+    ({"eval_dir": "", "eval_every": 9}, 1, "For example: --param eval_every=5"),
+    ({"background": [0, 0]}, 2, "--param 'background=[255, 255, 255]'"),
     ({"augment": "imagnet"}, 2, "expected one of ['none', 'cifar', 'imagenet', 'light']"),
     ({"image_size": -1}, 2, "--param image_size=224"),
     ({"batch_size": 0}, 2, "--param batch_size=64"),

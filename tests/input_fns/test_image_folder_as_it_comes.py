@@ -31,6 +31,7 @@ OF_PALETTE = b"BM" + struct.pack(
 ) + b"\n\x78\xfa\0" + bytes(12)
 # Corners of four brightnesses: no turn leaves them where they are.
 CORNERS = np.kron([[40, 90], [140, 200], [240, 0]], np.ones([16, 16])).astype(np.uint8)[..., None]
+SEEN = np.arange(75, dtype=np.uint8).reshape([5, 5, 3]) * 3
 TURNS = {1: lambda x: x, 2: np.fliplr, 3: lambda x: np.rot90(x, 2), 4: np.flipud,
          5: lambda x: np.swapaxes(x, 0, 1), 6: lambda x: np.rot90(x, -1),
          7: lambda x: np.rot90(np.swapaxes(x, 0, 1), 2), 8: np.rot90}
@@ -51,7 +52,7 @@ def fixture_decode():
     """Decodes as the input pipeline does, in a graph."""
     with tf.Graph().as_default() as graph:
         contents = tf.compat.v1.placeholder(tf.string, [])
-        image = image_decode.decoded(contents)
+        image = image_decode.decoded(contents, [255, 255, 255])
     session = tf.compat.v1.Session(graph=graph)
     yield lambda value: session.run(image, {contents: value})
     session.close()
@@ -79,6 +80,18 @@ def test_colours_of_other_kinds_are_right(decode, contents):
     np.testing.assert_array_equal(decode(contents), np.full([3, 2, 3], COLOUR, np.uint8))
 
 
+@pytest.mark.parametrize("background, seen", (
+    ([255, 255, 255], [[0, 0, 0], [128, 128, 128], [255, 255, 255]]),
+    ([0, 0, 200], [[0, 0, 0], [0, 0, 100], [0, 0, 200]]), ([], np.zeros([3, 3]))))
+@pytest.mark.parametrize("channels", (2, 4))
+def test_what_is_transparent_shows_the_background(background, seen, channels):
+    # Black in three opacities, as icons are.
+    pixels = np.zeros([1, 3, channels], np.uint8)
+    pixels[..., -1] = [255, 127, 0]
+    image = image_decode.decoded(tf.constant(encoded(pixels)), background).numpy()
+    np.testing.assert_array_equal(image[0], seen)
+
+
 def test_an_animated_webp_is_refused_and_does_not_end_the_process(decode):
     with pytest.raises(tf.errors.InvalidArgumentError):
         decode(ANIMATED)
@@ -96,7 +109,7 @@ def fixture_folder(tmp_path):
 
 def write(path, contents=None):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(encoded(np.zeros([5, 5, 3], np.uint8)) if contents is None else contents)
+    path.write_bytes(encoded(SEEN) if contents is None else contents)
 
 
 def read(folder, mode="train", **params):
@@ -119,6 +132,19 @@ def test_files_of_the_operating_system_are_no_images_and_no_classes(folder, capl
     # The images are copies of each other.
     assert not [each for each in caplog.records if each.levelno >= python_logging.WARNING
                 and "remembers" not in each.getMessage()]
+
+
+@pytest.mark.parametrize("pixels, expected", (
+    (np.full([5, 5, 4], 255, np.uint8), "--param 'background=[0, 0, 0]'"),
+    (np.arange(25, dtype=np.uint16).reshape([5, 5, 1]) * 40, "so that the largest is 65,535"),
+    (np.full([5, 5, 3], 7, np.uint8), "Look at it")))
+def test_images_in_which_a_model_sees_nothing_are_counted(folder, caplog, pixels, expected):
+    if pixels.shape[2] == 4:
+        pixels[..., 3] = np.arange(25).reshape([5, 5]) * 10
+    write(folder / "bee" / "3.png", encoded(pixels))
+    read(folder)
+    assert "1 of 10 images looked at show one colour alone" in caplog.text
+    assert "bee/3.png" in caplog.text and expected in caplog.text
 
 
 def test_folders_within_a_class_are_of_the_class(folder, caplog):
@@ -180,11 +206,32 @@ def test_a_folder_of_train_and_test_is_recognised(folder, caplog, names, evaluat
     assert f"trains on {root / names[0]}" in caplog.text
 
 
+def test_test_images_without_classes_are_no_evaluation(folder, caplog):
+    for kind in ("ant", "bee"):
+        (folder / "train").mkdir(exist_ok=True)
+        (folder / kind).rename(folder / "train" / kind)
+    write(folder / "test" / "1.png")
+    assert read(folder, "eval", eval_every=2) == plain(1, 3, 5)
+    assert "evaluates a part of it" in caplog.text
+
+
+def test_a_class_of_another_spelling_is_named(folder):
+    write(folder.parent / "new" / "Bee" / "1.png")
+    with pytest.raises(DataFileError, match="a folder 'Bee' .*Did you mean 'bee'"):
+        read(folder, eval_dir=str(folder.parent / "new"))
+
+
+def test_images_without_folders_are_a_mistake_that_names_what_to_do(folder):
+    with pytest.raises(DataFileError, match=r"Move the images of each class .* such as 0.png into"):
+        read(folder / "ant")
+
+
 def test_one_class_is_a_mistake_that_names_the_folder_within(folder):
     root = folder.parent / "outer"
     root.mkdir()
-    folder.rename(root / "images")
-    with pytest.raises(DataFileError, match=f"of one class, images; .*train_dir={root}/images"):
+    (root / "images").mkdir()
+    folder.rename(root / "images" / "all")
+    with pytest.raises(DataFileError, match=f"of one class, images; .*dir={root}/images/all"):
         read(root)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from estimator_trainer import cli
+from estimator_trainer import api, cli
 from model_fns import cnn
 from tests.support.images_of_classes import encoded
 
@@ -91,13 +91,25 @@ def test_a_folder_trains_evaluates_and_predicts_with_defaults(tmp_path, capfd):
     assert cli.main(["--model_fn=cnn", "--input_fn=image_folder", "--train_steps=3",
                      f"--param=train_dir={tmp_path}/images", "--param=batch_size=8",
                      f"--model_dir={model_dir}"]) == 0
-    params = json.loads((model_dir / "record.json").read_text())["params"]
+    record = json.loads((model_dir / "record.json").read_text())
+    params = record["params"]
     assert (params["image_size"], params["augment"]) == (40, "light")
     image = tmp_path / "images" / "disc" / "3.png"
     capfd.readouterr()
     assert cli.main(["predict", f"--model_dir={model_dir}", f"--data={image}"]) == 0
     [line] = capfd.readouterr().out.splitlines()
-    assert json.loads(line)["class"] in ("disc", "square")
+    answer = json.loads(line)
+    assert answer["class"] in ("disc", "square") and answer["file_name"] == str(image)
+    # A record of before has no colour behind what is transparent, which stays as it is stored.
+    unseen, black = tmp_path / "unseen.png", tmp_path / "black.png"
+    unseen.write_bytes(encoded(np.zeros([40, 40, 4], np.uint8)))
+    black.write_bytes(encoded(np.zeros([40, 40, 3], np.uint8)))
+    data = f"{unseen},{black}"
+    on_white, of_black = (each["probabilities"] for each in api.predict(model_dir, data))
+    assert on_white != of_black
+    del params["background"]
+    (model_dir / "record.json").write_text(json.dumps(record))
+    assert {str(each["probabilities"]) for each in api.predict(model_dir, data)} == {str(of_black)}
 
 
 @pytest.mark.soak

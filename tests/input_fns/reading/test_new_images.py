@@ -44,12 +44,34 @@ def test_found_in_folders_lists_and_patterns(folder, data, expected):
     assert [name.decode() for name in features["file"]] == [f"{folder}/{e}" for e in expected]
 
 
+def test_found_are_files_whose_names_look_like_patterns_and_lists(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    contents = tf.io.encode_png(tf.zeros([9, 7, 3], tf.uint8)).numpy()
+    names = ["a [1].png", "b, c (2).png", "größe.png"]
+    for name in names:
+        (tmp_path / name).write_bytes(contents)
+    data = f"~/{names[0]},{tmp_path}/{names[1]}, ~/gr*.png"
+    [features] = _infer(image_folder, _images(predict_files=data))
+    assert [name.decode() for name in features["file"]] == [f"{tmp_path}/{name}" for name in names]
+    [batch] = image_folder.rows_to_predict(_images(predict_files=data)).batches
+    assert batch.column("file").to_pylist() == [f"{tmp_path}/{name}" for name in names]
+
+
 def test_found_labels_are_those_of_the_folders(folder):
     params = _images(predict_files=str(folder), class_names=["cat", "dog"])
     [(_, label)] = _infer(image_folder, params)
     assert label.tolist() == [b"", b"", b"", b"cat"]
     assert image_folder.data_params(params) == {"num_classes": 2, "class_names": ["cat", "dog"]}
     assert image_folder.data_params({**params, "class_names": []}) == {}
+
+
+def test_found_labels_are_those_of_folders_within_others(tmp_path):
+    for name in ("train/cat/1.png", "val/dog/cat/2.png"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_bytes(tf.io.encode_png(tf.zeros([9, 7, 3], tf.uint8)).numpy())
+    params = _images(predict_files=str(tmp_path), class_names=["cat", "dog"])
+    [(_, label)] = _infer(image_folder, params)
+    assert label.tolist() == [b"cat", b"dog"]
 
 
 @pytest.mark.parametrize("name, expected", [
