@@ -128,7 +128,9 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
         with start.using_model(plan):
             from estimator_trainer.prediction import frames, predict as predict_lib
             if frames.is_columns(data):
-                return frames.predicted(plan, data)
+                rows = frames.Rows(plan, data)
+                with start.explaining(rows.plan):
+                    return rows.predicted()
             return list(predict_lib.instances(plan, None if is_path else data))
 
 

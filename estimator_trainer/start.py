@@ -79,12 +79,18 @@ def computing(plan: Plan) -> Iterator[None]:
 @contextlib.contextmanager
 def using_model(plan: Plan) -> Iterator[None]:
     """Does what `computing` does; errors that are not the code's fault become one sentence."""
-    with computing(plan):
-        from estimator_trainer.roles import outcome
-        try:
-            yield
-        except Exception as error:
-            outcome.raise_explained(error, outcome.explained(error, plan))
+    with computing(plan), explaining(plan):
+        yield
+
+
+@contextlib.contextmanager
+def explaining(plan: Plan) -> Iterator[None]:
+    """Turns errors that are not the code's fault into one sentence."""
+    from estimator_trainer.roles import outcome
+    try:
+        yield
+    except Exception as error:
+        outcome.raise_explained(error, outcome.explained(error, plan))
 
 
 def train(plan: Plan) -> Result:

@@ -20,28 +20,46 @@ def is_columns(data: Any) -> bool:
     return isinstance(data, Mapping) or _is_pandas(data) or hasattr(data, "__arrow_c_stream__")
 
 
-def predicted(plan: Plan, data: Any) -> Any:
-    """Returns the answers to rows as columns of the kind in which the rows came.
+class Rows:
+    """Rows that are columns of a Python program.
 
-    Beside the answers are the identifiers, or with --with_inputs all inputs, unchanged.
-
-    Raises:
-      ConfigError: The data are no columns of one length, or not those of the model.
+    Attributes:
+      plan: The plan by which their answers are computed; its input_fn may read the columns.
     """
-    columns = _columns(data)
-    assert plan.data is not None
-    in_memory = getattr(loader.load(plan.data)[1], "in_memory", None)
-    if in_memory and FILES in (plan.data.default_params or {}):
-        table = _arrow(data, columns)
-        found = predict.answered(_reading(plan, in_memory(table)))
-        names: Sequence[str] = found.inputs.names if found.inputs else ()
-    else:
-        found = predict.answered(plan, _rows(columns))
-        names = list(columns) if plan.config.with_inputs else ()
+
+    def __init__(self, plan: Plan, data: Any):
+        """Raises ConfigError if the data are no columns of one length."""
+        assert plan.data is not None
+        self._data, self._columns = data, _columns(data)
+        in_memory = getattr(loader.load(plan.data)[1], "in_memory", None)
+        self._table, self.plan = None, plan
+        if in_memory and FILES in (plan.data.default_params or {}):
+            # The table is read as long as it is kept.
+            self._table = _arrow(data, self._columns)
+            self.plan = _reading(plan, in_memory(self._table))
+
+    def predicted(self) -> Any:
+        """Returns the answers to the rows as columns of the kind in which the rows came.
+
+        Beside the answers are the identifiers, or with --with_inputs all inputs, unchanged.
+
+        Raises:
+          ConfigError: The columns are not those of the model.
+        """
+        if self._table is not None:
+            found = predict.answered(self.plan)
+            names: Sequence[str] = found.inputs.names if found.inputs else ()
+        else:
+            found = predict.answered(self.plan, _rows(self._columns))
+            names = list(self._columns) if self.plan.config.with_inputs else ()
+        return _with_answers(self._data, {name: self._columns[name] for name in names}, found)
+
+
+def _with_answers(data: Any, beside: Mapping[str, Any], found: predict.Found) -> Any:
+    """Returns the answers, with inputs beside them, as columns of the kind of `data`."""
     writer = PredictionWriter(found.class_names, has_key=False, is_typed=True)
     answers = pa.concat_tables(typed_rows.tables(
         writer.next_row(answer._replace(inputs={})) for answer in found.answers))
-    beside = {name: columns[name] for name in names}
     if not writer.count:
         answers = answers.select([])
     return _like(data, {name if name not in answers.column_names else f"input_{name}": column

@@ -8,8 +8,9 @@ for each column that is used, by name.
   category  {"kind": "category", "values"}: the texts, the most frequent one first
   text      {"kind": "text"}: a text of too many values to list them
   date      {"kind": "date", "pattern", "rewrite", "parts", ...}: the entries of a number, in days
-            since 1970, and how its text is taken apart; parts: "month", "weekday", "hour"; of a
-            Unix time "per_day", how many of its units are a day, in place of pattern and rewrite
+            since 1970, and how its text is taken apart, see `dates.Form`; parts: "month",
+            "weekday", "hour"; of a Unix time "per_day", how many of its units are a day, in place
+            of pattern and rewrite
 
 A column whose values are nearly all different, or all the same, says nothing about other rows, and
 is left out. A type in `column_types`, or the column in `columns`, keeps it.
@@ -95,7 +96,8 @@ def decided(name: str, scan: Scan, column: Column, params: Mapping[str, Any]) ->
     if set_by_user == "category":
         return _category(counts, len(texts))
     if form is not None:
-        return _date({"pattern": form.pattern, "rewrite": form.rewrite}, form.read(texts), counts,
+        return _date({"pattern": form.pattern, "rewrite": form.rewrite,
+                      **({"has_words": True} if form.has_words else {})}, form.read(texts), counts,
                      len(texts) < int(scan.is_training.sum()))
     if column.kind is str:
         return _category(counts, len(texts))

@@ -38,6 +38,22 @@ _DATES = (
     (r"(\d{1,2})-(\d{1,2})-(\d{4})", _TIME, (3, 2, 1)),
     (r"(\d{1,2})-(\d{1,2})-(\d{4})", _TIME, (3, 1, 2)),
     (r"(\d{4})(\d{2})(\d{2})", _COMPACT_TIME, (1, 2, 3)))
+# Dates with the names of months, years of two digits, or hours from 1 to 12; for these, texts are
+# in lower case, and @1 stands for January: see `_in_numbers`.
+_CLOCK = (r"(?:,? (?:at )?(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?(?: ?([ap])\.?m\.?)?)?")
+_WEEKDAY, _TH, _YEAR = r"(?:[a-z]{3,9}\.?,? )?", r"(?:st|nd|rd|th)?", r"(\d{4}|\d{2})"
+_WORDED = (
+    (rf"{_WEEKDAY}(\d{{1,2}}){_TH}[-/. ]@(\d{{1,2}})[-/., ]{{1,2}}{_YEAR}", (3, 2, 1)),
+    (rf"{_WEEKDAY}@(\d{{1,2}})[-/. ](\d{{1,2}}){_TH}[-/., ]{{1,2}}{_YEAR}", (3, 1, 2)),
+    (r"(\d{4})[-/. ]@(\d{1,2})[-/. ](\d{1,2})", (1, 2, 3)),
+    (rf"(\d{{1,2}})/(\d{{1,2}})/{_YEAR}", (3, 1, 2)),
+    (rf"(\d{{1,2}})/(\d{{1,2}})/{_YEAR}", (3, 2, 1)),
+    (r"(\d{2})\.(\d{2})\.(\d{2})", (3, 2, 1)),
+    (r"(\d{4})-(\d{1,2})-(\d{1,2})", (1, 2, 3)))
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\.?")
+# A year of two digits is one from 1969 to 2068.
+_FIRST_OF_TWO = 69
 
 
 class Dates(NamedTuple):
@@ -70,18 +86,23 @@ class Form(NamedTuple):
 
     Attributes:
       pattern: A regular expression of the whole text.
-      rewrite: The order of its groups: year, month, day, hour, minute, second, with commas.
+      rewrite: The order of its groups: year, month, day, hour, minute, second, with commas; at the
+        end may be one of "a" and "p", for hours from 1 to 12.
+      has_words: Whether the pattern is of texts in lower case, in which @1 stands for January.
     """
 
     pattern: str
     rewrite: str
+    has_words: bool = False
 
     def read(self, texts: Sequence[str]) -> Dates:
         """Returns the dates of the texts that have the form and are dates that exist."""
         groups = [int(group) for group in re.findall(r"\\(\d)", self.rewrite)]
+        texts = map(_in_numbers, texts) if self.has_words else texts  # type: ignore[assignment]
         matches = filter(None, map(re.compile(self.pattern).fullmatch, texts))
-        fields = ([float(match[group] or 0) for group in groups] for match in matches)
-        return Dates([found for each in fields if (found := _date(*each))])
+        fields = (([float(match[group] or 0) for group in groups[:6]],
+                   match[groups[6]] if groups[6:] else None) for match in matches)
+        return Dates([found for numbers, half in fields if (found := _date(half, *numbers))])
 
 
 def unix_units_of_day(name: str, numbers: np.ndarray) -> int:
@@ -112,6 +133,10 @@ def form_of(texts: Sequence[str], is_text: bool) -> Optional[Form]:
                     rf"\{year},\{month},\{day}," + (r"\4,\5,\6" if is_text else r"0,0,0"))
         if _share(form, texts[:_TRIED]) >= _SHARE:
             shares[form] = _share(form, texts)
+    for date, (year, month, day) in _WORDED if is_text and not shares else ():
+        form = Form(date + _CLOCK, rf"\{year},\{month},\{day},\4,\5,\6,\7", True)
+        if _share(form, texts[:_TRIED]) >= _SHARE:
+            shares[form] = _share(form, texts)
     best = max(shares, key=lambda form: shares[form], default=None)
     return best if best and shares[best] >= _SHARE else None
 
@@ -120,9 +145,16 @@ def _share(form: Form, texts: Sequence[str]) -> float:
     return len(form.read(texts).dates) / max(1, len(texts))
 
 
-def _date(year: float, month: float, day: float, hour: float = 0.0, minute: float = 0.0,
-          second: float = 0.0) -> tuple[float, float, float] | None:
-    """Returns a date's entry in Dates; None if there is no such date."""
+def _date(half: Optional[str], year: float, month: float, day: float, hour: float = 0.0,
+          minute: float = 0.0, second: float = 0.0) -> tuple[float, float, float] | None:
+    """Returns a date's entry in Dates; None if there is no such date.
+
+    `half` of the day: "a" or "p"; otherwise hours are from 0 to 23.
+    """
+    if year < 100:
+        year += 2000 if year < _FIRST_OF_TWO else 1900
+    if half:
+        hour = hour % 12 + 12 * (half == "p")
     if int(year) not in _YEARS or not (hour < 24 and minute < 60 and second < 61):
         return None
     try:
@@ -130,6 +162,11 @@ def _date(year: float, month: float, day: float, hour: float = 0.0, minute: floa
     except ValueError:
         return None
     return month, hour, whole + (hour * 3600 + minute * 60 + second) / _DAY_SECS
+
+
+def _in_numbers(text: str) -> str:
+    """Returns a text in lower case, in which @1 stands for January."""
+    return _MONTH.sub(lambda match: f"@{_MONTHS.index(match[1]) + 1}", text.lower())
 
 
 def _day(days: float) -> datetime.date:

@@ -234,7 +234,10 @@ def _log_hints(found: Scan, columns: Mapping[str, Column],
     categories = {name: [*each.entry["values"], params["na_value"]]
                   for name, each in decisions.items()
                   if each.entry and each.kind == "category"}
-    for hint in (*table_hints.of_label(found, columns, params["label"], is_class),
+    label = params["label"]
+    of_classes = table_hints.of_classes(found.columns[label], label) if (
+        columns[label].kind is str and not params["label_vocabulary"]) else []
+    for hint in (*of_classes, *table_hints.of_label(found, columns, label, is_class),
                  *table_hints.of_parts(training, evaluated, categories)):
         logging.warning("%s.", hint)
 

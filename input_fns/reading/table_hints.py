@@ -20,6 +20,7 @@ _LEAKED_CORRELATION = 0.99999
 _LEAST_ROWS = 50
 # Rows for each value of a column, at least, where each value has one label.
 _ROWS_OF_A_VALUE = 5
+_ROWS_OF_A_CLASS = 3
 _OVERLAP_SHARE = 0.2
 _UNSEEN_SHARE = 0.05
 
@@ -46,6 +47,24 @@ def of_label(scan: Scan, columns: Mapping[str, Column], label: str, is_class: bo
             found.append(
                 f"column {name!r} alone tells the label {label!r} ({how}): is it known before the "
                 f"label is? If not, leave it out: --param drop='{json.dumps([name])}'")
+    return found
+
+
+def of_classes(texts: Sequence[str], label: str) -> list[str]:
+    """Returns a sentence if the texts of a label may be no classes, or several of one class."""
+    different = sorted(set(texts))
+    spellings: dict[str, list[str]] = {}
+    for text in different:
+        spellings.setdefault(" ".join(text.split()).casefold(), []).append(text)
+    same = [each for each in spellings.values() if len(each) > 1]
+    found = []
+    if same:
+        found.append(f"label {label!r} has {', '.join(map(repr, same[0]))}, which are different "
+                     "classes: if they are one, write them alike")
+    if len(texts) >= _LEAST_ROWS and len(texts) < _ROWS_OF_A_CLASS * len(different):
+        found.append(f"label {label!r} has {len(different):,} classes in {len(texts):,} rows, too "
+                     "few to learn each. Take another column as the label, or write its values as "
+                     "numbers, if they are numbers")
     return found
 
 

@@ -29,6 +29,11 @@ DEFAULT_PARAMS = {
 _MOST_ONE_HOT = 64
 _FARTHEST = 10.0
 _PARTS = {"month": 12, "weekday": 7, "hour": 24}
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# Times as Arrow writes them.
+_ISO_DATE = r"(\d{4})-(\d{1,2})-(\d{1,2})"
+_ISO_TIME = r"(?:[T ](\d{2}):(\d{2}):(\d{2}(?:\.\d+)?)(?:Z|[+-]\d{2}:?\d{2})?)?"
+_IN_ORDER = r"\1,\2,\3,\4,\5,\6"
 _NUMBERS = "numbers"
 _KINDS = ("category", "date", "number", "text")
 
@@ -182,12 +187,34 @@ def _days(values: tf.Tensor, entry: Mapping[str, Any]) -> tf.Tensor:
     """Returns the days since 1970, float64 [batch]; NaN where the text is no date."""
     if "per_day" in entry:
         return tf.cast(tf.reshape(values, [-1]), tf.float64) / entry["per_day"]
-    texts = as_text(tf.reshape(values, [-1]))
-    is_date = tf.strings.regex_full_match(texts, entry["pattern"])
-    fields = tf.strings.regex_replace(texts, f"^{entry['pattern']}$", entry["rewrite"])
-    fields = tf.where(is_date, fields, tf.fill(tf.shape(fields), "1970,1,1,0,0,0"))
+    stored = texts = as_text(tf.reshape(values, [-1]))
+    if entry.get("has_words"):
+        texts = tf.strings.lower(texts)
+        for number, month in enumerate(_MONTHS, 1):
+            texts = tf.strings.regex_replace(texts, rf"\b{month}[a-z]*\.?", f"@{number}")
+    days = _days_in(texts, entry["pattern"], entry["rewrite"])
+    if values.dtype != tf.string or entry["pattern"].startswith(_ISO_DATE):
+        return days
+    # So come the times of a DataFrame, or of a file with types.
+    return tf.where(tf.math.is_nan(days), _days_in(stored, _ISO_DATE + _ISO_TIME, _IN_ORDER), days)
+
+
+def _days_in(texts: tf.Tensor, pattern: str, rewrite: str) -> tf.Tensor:
+    """Returns the days since 1970, float64 [batch]; NaN where the text has not the pattern."""
+    is_date = tf.strings.regex_full_match(texts, pattern)
+    fields = tf.strings.regex_replace(texts, f"^{pattern}$", rewrite)
+    has_half = rewrite.count(",") == 6
+    fields = tf.where(is_date, fields, tf.fill(tf.shape(fields), "1970,1,1,0,0,0" + "," * has_half))
     zero = tf.constant([0.0], tf.float64)
-    year, month, day, hour, minute, second = tf.io.decode_csv(fields, [zero] * 6)
+    year, month, day, hour, minute, second, *half = tf.io.decode_csv(
+        fields, [zero] * 6 + [tf.constant([""])] * has_half)
+    if has_half:
+        is_half = tf.not_equal(half[0], "")
+        of_day = tf.math.floormod(hour, 12.0) + 12 * tf.cast(tf.equal(half[0], "p"), tf.float64)
+        hour = tf.where(is_half, of_day, hour)
+    # A year of two digits is one from 1969 to 2068, as in `input_fns/reading/dates.py`.
+    year += tf.where(year < 69, 2000 * tf.ones_like(year), tf.where(
+        year < 100, 1900 * tf.ones_like(year), tf.zeros_like(year)))
     days = _days_of(*(tf.cast(each, tf.int64) for each in (year, month, day)))
     whole = tf.cast(days, tf.float64) + (hour * 3600 + minute * 60 + second) / 86400
     return tf.where(is_date, whole, tf.fill(tf.shape(whole), tf.constant(float("nan"), tf.float64)))

@@ -54,14 +54,18 @@ def test_a_category_is_its_place_among_the_values():
     assert name.isascii() and " " not in name
 
 
-@pytest.mark.parametrize("form", ["%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%Y%m%dT%H%M%S"])
+@pytest.mark.parametrize("form", [
+    "%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%Y%m%dT%H%M%S", "%d-%b-%Y", "%B %d, %Y",
+    "%A, %d %B %Y %I:%M %p", "%b. %d %y", "%m/%d/%y", "%d/%m/%y %H:%M", "%d.%m.%y",
+    "%m/%d/%Y %I:%M:%S %p", "%Y-%b-%d", "%Y-%m-%d %I:%M%p"])
 def test_dates_are_taken_apart_in_the_graph_as_in_python(form):
-    times = [datetime.datetime(1968, 1, 31, 5) + datetime.timedelta(hours=1111 * i)
+    times = [datetime.datetime(1969, 1, 31, 5) + datetime.timedelta(hours=1111 * i)
              for i in range(300)]
     texts = [time.strftime(form) for time in times]
     found = dates.form_of(texts, is_text=True)
     assert found is not None
-    entry = {"kind": "date", "pattern": found.pattern, "rewrite": found.rewrite, "knots": [],
+    entry = {"kind": "date", "pattern": found.pattern, "rewrite": found.rewrite,
+             "has_words": found.has_words, "knots": [],
              "parts": ["month", "weekday"], "mean": 0.0, "deviation": 1e5, "missing": True}
     with tf.Graph().as_default():
         days = _run(table._days(tf.constant([*texts, "", "soon"]), entry))
@@ -70,6 +74,21 @@ def test_dates_are_taken_apart_in_the_graph_as_in_python(form):
     assert np.isnan(days[-2:]).all() and not parts[-1, 2:].any() and parts[-1, 1] == 1
     assert (parts[:-1, 2:14].argmax(1) + 1).tolist() == [time.month for time in times]
     assert parts[:-1, 14:].argmax(1).tolist() == [time.weekday() for time in times]
+
+
+@pytest.mark.parametrize("form", ["%m/%d/%Y", "%b %d, %Y", "%d.%m.%Y %H:%M"])
+def test_times_as_arrow_writes_them_are_read_beside_the_form_of_training(form):
+    times = [datetime.datetime(2014, 5, 2, 9) + datetime.timedelta(hours=41 * i) for i in range(40)]
+    found = dates.form_of([time.strftime(form) for time in times], is_text=True)
+    entry = {"kind": "date", "pattern": found.pattern, "rewrite": found.rewrite, "mean": 0.0,
+             "has_words": found.has_words, "knots": [], "parts": [], "deviation": 1e5,
+             "missing": True}
+    texts = [str(time) for time in times] + ["2014-05-02T09:00:00.25Z", "2014-05-02", "no date"]
+    with tf.Graph().as_default():
+        days = _run(table.prepared({"t": tf.constant(texts)}, {"t": entry}, 5).numbers)
+    since = [(time - datetime.datetime(1970, 1, 1)).total_seconds() / 86400 for time in times]
+    np.testing.assert_allclose(days[:-3, 0] * 1e5, since, rtol=1e-5)
+    assert days[:, 1].tolist() == [0.0] * 42 + [1.0]
 
 
 def test_unix_times_are_taken_apart_to_the_hour():

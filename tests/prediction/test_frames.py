@@ -86,6 +86,15 @@ def test_parquet_becomes_text(folder):
     assert len(lines) == 40 and json.loads(lines[8])["inputs"]["age"] is None
 
 
+def test_a_bad_number_of_a_table_in_memory_is_named(folder):
+    new = _table().slice(0, 20)
+    ages = pa.array([float("inf") if i == 3 else float(i) for i in range(20)])
+    new = new.set_column(new.column_names.index("age"), "age", ages)
+    with pytest.raises(estimator_trainer.TrainerError,
+                       match="^row 4 of the table in memory: column 'age' is 'inf'"):
+        estimator_trainer.predict(folder / "m", new)
+
+
 def test_a_failure_leaves_no_file(folder):
     assert cli.main(["predict", f"--model_dir={folder}/m", f"--data={folder}/m/record.json*",
                      f"--output={folder}/failed.parquet"]) != 0

@@ -113,7 +113,8 @@ def test_unix_times_are_days_and_their_parts_if_the_name_speaks_of_time(
 
 
 @pytest.mark.parametrize("texts", [["2014-02-30"], ["12345678"], ["99999999"], ["1.5"], ["a"],
-                                   ["10:20"], []])
+                                   ["10:20"], ["1/2/3"], ["1.2.14"], ["may be"], ["13/13/14"],
+                                   ["Jan 2014"], ["5 m2 2014"], []])
 def test_other_texts_are_no_dates(texts):
     assert dates.form_of(texts, is_text=True) is None
 

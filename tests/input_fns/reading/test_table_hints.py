@@ -76,3 +76,11 @@ def test_values_that_training_lacks_are_counted(hints):
                   "y": _CLASSES[:50]}
     found = hints({"city": city, "noise": _NOISE, "y": _CLASSES}, evaluation)
     assert "column 'city': 20 of 50 rows to evaluate have a value that training has not" in found
+
+
+def test_hints_on_a_label_of_texts_that_may_be_no_classes(hints):
+    found = hints({"x": _NOISE, "y": [("yes", "no", "No ")[i % 3] for i in range(200)]})
+    assert "label 'y' has 'No ', 'no', which are different classes: if" in found
+    found = hints({"x": _NOISE, "y": [f"{i % 100}:30" for i in range(200)]})
+    assert "label 'y' has 100 classes in 200 rows, too few to learn each" in found
+    assert not hints({"x": _NOISE, "y": _CLASSES})
