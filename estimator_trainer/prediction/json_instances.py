@@ -34,7 +34,7 @@ class JsonInstances:
     """Instances of described features; `fed` are the placeholders by name, once they are made."""
 
     def __init__(self, instances: Iterable[Any], features: Any, place: str = "instance",
-                 beside: Collection[str] = ()):
+                 beside: Collection[str] = (), has_missing: bool = False):
         """Reads nothing yet; raises ConfigError if a feature cannot come as JSON.
 
         Args:
@@ -42,9 +42,10 @@ class JsonInstances:
           features: Spec of each feature by name, or one spec, with the batch dimension first.
           place: The word before an instance's number in messages, such as "line".
           beside: Names that an instance may have too, such as the label's; they are passed over.
+          has_missing: Whether a text may be null, and is then empty, as in a table.
         """
         self._instances, self._features, self._place = instances, features, place
-        self._beside = frozenset(beside)
+        self._beside, self._has_missing = frozenset(beside), has_missing
         self._specs = features if isinstance(features, dict) else {UNNAMED: features}
         self.fed: dict[str, Any] = {}
         for name, spec in self._specs.items():
@@ -125,7 +126,9 @@ class JsonInstances:
         row = {}
         for name, spec in self._specs.items():
             try:
-                row[name] = array(instance[name], spec)
+                value = instance[name]
+                is_empty = value is None and self._has_missing and spec.dtype == tf.string
+                row[name] = array("" if is_empty else value, spec)
             except ValueError as error:
                 raise self._error(number, f"has a wrong value for {name!r}: {error}") from error
         return row

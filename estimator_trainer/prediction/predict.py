@@ -123,9 +123,11 @@ def _with_inputs(found: Found) -> Iterator[Answer]:
 def _json(plan: Plan, features: Any, dicts: Iterable[Mapping[str, Any]] | None) -> JsonInstances:
     assert plan.params is not None
     beside = loaded_plugins.beside(plan.params.values)
+    has_missing = bool(plan.params.values.get("table_columns"))
     if dicts is not None:
-        return JsonInstances(dicts, features, beside=beside)
-    return JsonInstances(json_instances.lines(plan.config.data), features, "line", beside)
+        return JsonInstances(dicts, features, "instance", beside, has_missing)
+    return JsonInstances(json_instances.lines(plan.config.data), features, "line", beside,
+                         has_missing)
 
 
 def _from_checkpoint(plan: Plan, plugins: LoadedPlugins, path: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Mapping
 
 from input_fns.reading.errors import DataParamError
@@ -22,6 +23,11 @@ def check(params: Mapping[str, Any]) -> None:
         raise DataParamError(
             f"eval_every is {params['eval_every']} and eval_files is ''; expected 2 or more, or "
             "files. For example: --param eval_every=5")
+    if params["label"] in params["drop"]:
+        others = [name for name in params["drop"] if name != params["label"]]
+        raise DataParamError(
+            f"drop has {params['label']!r}, which is the label; expected columns that are no label."
+            f" For example: --param drop='{json.dumps(others)}'")
     for name, values in _EMPTY.items():
         if params[name] not in values:
             raise DataParamError(f"{name} is {params[name]!r}; expected one of "

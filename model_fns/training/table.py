@@ -195,7 +195,7 @@ def _days(values: tf.Tensor, entry: Mapping[str, Any]) -> tf.Tensor:
     days = _days_in(texts, entry["pattern"], entry["rewrite"])
     if values.dtype != tf.string or entry["pattern"].startswith(_ISO_DATE):
         return days
-    # So come the times of a DataFrame, or of a file with types.
+    # The times of a DataFrame, or of a file with types, have this form.
     return tf.where(tf.math.is_nan(days), _days_in(stored, _ISO_DATE + _ISO_TIME, _IN_ORDER), days)
 
 

@@ -204,3 +204,9 @@ def test_a_category_may_have_the_word_of_a_missing_number(params, tmp_path):
     columns = {"region": [("NA", "EU")[i % 2] for i in range(ROWS)], "y": _labels()}
     learned = _learned(params, _csv(tmp_path / "rows.csv", columns))
     assert set(learned["table_columns"]["region"]["values"]) == {"NA", "EU"}
+
+
+def test_the_label_cannot_be_dropped(params, tmp_path):
+    path = _csv(tmp_path / "rows.csv", {"x": range(ROWS), "z": range(ROWS), "y": _labels()})
+    with pytest.raises(DataParamError, match=r"drop has 'y', which is the label; .*drop='..z..'"):
+        plugin.data_params({**params, "train_files": str(path), "drop": ["z", "y"]})

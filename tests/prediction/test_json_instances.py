@@ -125,3 +125,11 @@ def test_json_instances_may_have_the_label_beside_them():
     rows = JsonInstances([json.dumps({**GOOD, "label": 1})], SPECS, "line", ["label", "id"])
     [batch] = rows.batches()
     assert set(batch) == set(SPECS)
+
+
+def test_a_text_of_a_table_may_be_missing():
+    specs = {"city": tf.TensorSpec([None], tf.string)}
+    [batch] = JsonInstances(['{"city": null}'], specs, has_missing=True).batches()
+    assert batch["city"].tolist() == [b""]
+    with pytest.raises(errors.ConfigError, match="got None"):
+        list(JsonInstances(['{"city": null}'], specs).batches())
