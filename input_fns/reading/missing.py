@@ -13,6 +13,8 @@ from input_fns.reading.field import numbers_of
 
 _WORDS = frozenset(("na", "n/a", "n.a.", "#n/a", "#na", "null", "none", "nil", "nan", "-nan",
                     "missing", "unknown", "?", "-", "--", ".", "..", "\\n"))
+_WRITTEN = pa.array(sorted({"NaN", "NaT", "-NaN"}.union(
+    *((word, word.upper(), word.capitalize()) for word in _WORDS))))
 _SHOWN = 5
 
 
@@ -40,11 +42,11 @@ def found(columns: Mapping[str, pa.ChunkedArray]) -> str:
 
 def _of_column(texts: pa.ChunkedArray) -> dict[str, int]:
     """Returns how often each word is beside the numbers of a column; {} if it has other texts."""
-    values, counts = texts.value_counts().flatten()
-    lower = compute.utf8_lower(values)
-    is_word = compute.is_in(lower, pa.array(sorted(_WORDS)))
-    if not compute.any(is_word).as_py():
+    # Most columns have no word, and counting their values would take longer.
+    if not compute.any(compute.is_in(texts, _WRITTEN)).as_py():
         return {}
+    values, counts = texts.value_counts().flatten()
+    is_word = compute.is_in(values, _WRITTEN)
     others = values.filter(compute.and_(compute.invert(is_word),
                                         compute.not_equal(values, ""))).to_pylist()
     if not others or numbers_of(others, float) is None and not all(
