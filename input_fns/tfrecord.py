@@ -14,8 +14,11 @@ pixels' bytes in `image_raw`, the class in `label`; other features of a record a
   image_shape     shape of that image: [height, width, channels], or flat: [784]
   key             feature that identifies a record: one of the schema's, such as an int64, or else
                   another string feature; empty: none
-  num_classes     labels are 0 to this - 1, checked; 0: not known, not checked
-  compression     compression of all files: empty, GZIP or ZLIB
+  num_classes     labels are 0 to this - 1, checked; 0: for the models of this program by the labels
+                  of the first 100,000 records, otherwise not known, not checked; -1: no classes
+  label_vocabulary  JSON list of the texts of a text label, which becomes the index; []: for the
+                  models of this program those of the same records, sorted
+  compression     compression of all files: GZIP or ZLIB; empty: none, or that of the first file
 
 For `batch_size`, `epochs`, `shuffle_buffer` and `seed` see `input_fns/reading/pipeline.py`.
 
@@ -36,7 +39,8 @@ from typing import Any, Mapping, Optional
 from google.protobuf import message  # type: ignore[import-untyped]
 import tensorflow as tf
 
-from input_fns.reading import dataset_json, labels, pipeline, same_files, whole_records
+from input_fns.reading import (dataset_json, example_labels, labels, pipeline, same_files,
+                               whole_records)
 from input_fns.reading.bad_record import elements, ERRORS, first_failure
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.files import batches, first_problem, Form, matched
@@ -57,6 +61,7 @@ DEFAULT_PARAMS = {
     "image_shape": [28, 28, 1],
     "key": "",
     "num_classes": 0,
+    "label_vocabulary": [],
     "compression": "",
 }
 GLOBAL_BATCH_PARAM = "batch_size"
@@ -64,7 +69,9 @@ TRAINS_UNTIL = "no_improvement"
 
 # A misspelt name of a list, which a record may lack, is missing in all of them.
 _CHECKED_RECORDS = 100
+_FILES_AT_A_TIME = 16
 _COMPRESSIONS = ("", "GZIP", "ZLIB")
+_HEADS = {"GZIP": (b"\x1f\x8b",), "ZLIB": (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")}
 # A stored record has its length and two checksums as a frame; a small int64 takes one byte.
 _FRAME_BYTES = 16
 _LEAST_BYTES = {"int64": 1, "float32": 4, "string": 0}
@@ -80,6 +87,7 @@ def input_fn(
     is_new = mode == "infer" and bool(params["predict_files"])
     name = "train_files" if mode == "train" else "predict_files" if is_new else "eval_files"
     files = matched(name, params[name])
+    params = _unpacked(params, files[0])
     if mode != "train":
         # Metrics and predictions must cover all records.
         whole_records.check(files, params["compression"])
@@ -89,7 +97,7 @@ def input_fn(
                     lists)
     labelled = mode != "infer"
     if is_new:
-        labelled, params = _has_label(files[0], params), {**params, "num_classes": 0}
+        labelled, params = _has_label(files[0], params), _unchecked(params)
     form = Form(open_file=functools.partial(_open, compression=params["compression"]),
                 decode=functools.partial(_parse, params=params, labelled=labelled,
                                          is_finite=is_new),
@@ -99,10 +107,31 @@ def input_fn(
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns num_classes, class_names, image_shape, train_examples from dataset.json, if any."""
-    if not params.get("predict_files"):
-        same_files.log_matches(matched, params)
-    return dataset_json.data_params(params["train_files"])
+    """Returns what `dataset.json` says, or else the labels: num_classes and names of classes.
+
+    A dataset.json has num_classes, class_names, image_shape and train_examples.
+    """
+    if params.get("predict_files"):
+        return dataset_json.data_params(params["train_files"])
+    same_files.log_matches(matched, params)
+    return dataset_json.data_params(params["train_files"]) or _of_labels(params)
+
+
+def _of_labels(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what the labels of the training files say, if the model wants that."""
+    _check(params)
+    if not example_labels.are_wanted(params):
+        return {}
+    files = matched("train_files", params["train_files"])
+    compression = _unpacked(params, files[0])["compression"]
+    at_a_time = min(_FILES_AT_A_TIME, len(files))
+    facts = example_labels.learned(lambda: tf.data.TFRecordDataset(
+        files, compression, num_parallel_reads=at_a_time), params)
+    if not facts:
+        raise DataFileError(_first_problem(files, "train_files", params) or
+                            f"train_files is {params['train_files']!r}, and its labels cannot be "
+                            "read. For example: --param num_classes=2")
+    return facts
 
 
 def data_problem(params: Mapping[str, Any]) -> str:
@@ -111,8 +140,8 @@ def data_problem(params: Mapping[str, Any]) -> str:
         _check(params)
         if params["predict_files"]:
             files = matched("predict_files", params["predict_files"])
-            labelled = _has_label(files[0], params)
-            return _first_problem(files, "predict_files", {**params, "num_classes": 0}, labelled,
+            labelled = _has_label(files[0], _unpacked(params, files[0]))
+            return _first_problem(files, "predict_files", _unchecked(params), labelled,
                                   is_finite=True)
         return first_problem(params, "record", functools.partial(_first_problem, params=params))
     except (DataFileError, DataParamError) as error:
@@ -121,7 +150,9 @@ def data_problem(params: Mapping[str, Any]) -> str:
 
 def not_finite(params: Mapping[str, Any]) -> str:
     """Returns the first record to train on with a number that is NaN or infinite; "" for none."""
-    for path in matched("train_files", params["train_files"]):
+    files = matched("train_files", params["train_files"])
+    params = _unpacked(params, files[0])
+    for path in files:
         _, failure = first_failure(functools.partial(_open, path, params["compression"]),
                                    functools.partial(_parse_finite, params=params))
         name = bad_number(failure.record, params["schema"]) if failure and failure.record else ""
@@ -133,6 +164,7 @@ def not_finite(params: Mapping[str, Any]) -> str:
 def _first_problem(files: list[str], name: str, params: Mapping[str, Any],
                    labelled: bool = True, is_finite: bool = False) -> str:
     total = 0
+    params = _unpacked(params, files[0])
     whole_records.check(files, params["compression"])
     for path in files:
         good, failure = first_failure(functools.partial(_open, path, params["compression"]),
@@ -171,7 +203,28 @@ def _first_records(path: str, compression: str, count: int) -> tuple[bytes, ...]
         return ()  # Reading the file raises the error.
 
 
-def _open(path: tf.Tensor, compression: str) -> tf.data.Dataset:
+def _unpacked(params: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+    """Returns the params with the compression of files like the first, if none is set."""
+    if params["compression"]:
+        return params
+    try:
+        with tf.io.gfile.GFile(path, "rb") as file:
+            head: bytes = file.read(2)
+    except tf.errors.OpError:
+        return params  # Reading the files raises the error.
+    kind = next((kind for kind, heads in _HEADS.items() if head in heads), "")
+    # The length of a first record may have the same bytes.
+    if not kind or _first_records(path, "", 1) or not _first_records(path, kind, 1):
+        return params
+    return {**params, "compression": kind}
+
+
+def _unchecked(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the params with which any label is read, as it is."""
+    return {**params, "num_classes": 0, "label_vocabulary": []}
+
+
+def _open(path: Any, compression: str) -> tf.data.Dataset:
     return tf.data.TFRecordDataset(path, compression_type=compression)
 
 
@@ -190,7 +243,26 @@ def _parse(serialized: tf.Tensor, params: Mapping[str, Any], labelled: bool,
         features["image"] = _image(pixels, tuple(params["image_shape"]))
     if not labelled:
         return features
-    return features, labels.checked(features.pop(params["label"]), params["num_classes"])
+    return features, labels.checked(_class(features.pop(params["label"]), params),
+                                    params["num_classes"])
+
+
+def _class(label: Any, params: Mapping[str, Any]) -> Any:
+    """Returns labels as numbers of classes, if the model takes classes and they are such."""
+    if params["label_vocabulary"] and label.dtype == tf.string:
+        places = tf.equal(label[..., None], [tf.compat.as_bytes(text)
+                                             for text in params["label_vocabulary"]])
+        return _asserted(tf.argmax(tf.cast(places, tf.int32), -1), tf.reduce_any(places, -1),
+                         "a label is none of label_vocabulary")
+    if label.dtype.is_floating and params["num_classes"] > 0 and example_labels.are_classes(params):
+        return _asserted(tf.cast(label, tf.int64), tf.equal(label, tf.round(label)),
+                         "a label is no whole number, and so no class")
+    return label
+
+
+def _asserted(value: tf.Tensor, good: tf.Tensor, what: str) -> tf.Tensor:
+    with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(good), [what])]):
+        return tf.identity(value)
 
 
 def _parse_finite(serialized: tf.Tensor, params: Mapping[str, Any]) -> Any:
@@ -205,9 +277,7 @@ def _finite(value: Any) -> Any:
         return value
     if isinstance(value, tf.SparseTensor):
         return tf.SparseTensor(value.indices, _finite(value.values), value.dense_shape)
-    good = tf.reduce_all(tf.math.is_finite(value))
-    with tf.control_dependencies([tf.debugging.Assert(good, ["a number is nan or infinite"])]):
-        return tf.identity(value)
+    return _asserted(value, tf.math.is_finite(value), "a number is nan or infinite")
 
 
 def _scaled(batch: Any, params: Mapping[str, Any]) -> Any:

@@ -14,15 +14,22 @@ _LESS = 0.5
 
 
 def learned(label: Column) -> dict[str, Any]:
-    """Returns the param `label_scale` of a label of numbers, otherwise {}.
-
-    Returns:
-      Mean and deviation of the labels in the training lines, or of their natural logarithms where
-      `log` is true.
-    """
+    """Returns the param `label_scale` of a label of numbers in training lines, otherwise {}."""
     if label.training is None or not len(label.training):
         return {}
-    numbers = np.asarray(label.training, np.float64)
+    return of_numbers(label.training)
+
+
+def of_numbers(labels: np.ndarray) -> dict[str, Any]:
+    """Returns the param `label_scale` of labels.
+
+    Returns:
+      Mean and deviation of the labels, or of their natural logarithms where `log` is true; {} if a
+      label is not finite.
+    """
+    numbers = np.asarray(labels, np.float64)
+    if not np.isfinite(numbers).all():
+        return {}
     is_log = bool(float(numbers.min()) > 0 and _skewness(numbers) > _SKEWED
                   and abs(_skewness(np.log(numbers))) < _LESS * _skewness(numbers))
     mean, deviation = measured(np.log(numbers) if is_log else numbers)

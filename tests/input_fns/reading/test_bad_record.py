@@ -71,6 +71,8 @@ def test_first_failure_of_damaged_files(params, tmp_path):
     path.write_bytes(path.read_bytes()[:-3])
     assert f"{path} is truncated or damaged after record 16: " in problem()
     example_files.write(path, GOOD[:17], "GZIP")
+    assert problem() == ""
+    path.write_bytes(b"age,label\n1,2\n")
     assert problem().startswith(f"{path} is no TFRecord file with compression=''")
     path.write_bytes(b"")
     assert "no file of it holds a record" in problem()
