@@ -39,6 +39,7 @@ import os.path
 from typing import Any, Mapping, NamedTuple, Optional
 
 from absl import logging
+import numpy as np
 import pyarrow as pa
 import tensorflow as tf
 
@@ -202,6 +203,15 @@ def rows_to_predict(params: Mapping[str, Any]) -> stored_rows.StoredRows:
     name = params["file_name"] or "file_name"
     batch = pa.record_batch({name: pa.array(files, pa.string())})
     return stored_rows.StoredRows("", (name,), iter([batch]), identifiers=(name,))
+
+
+def instance_problem(features: Mapping[str, np.ndarray]) -> str:
+    """Returns what is wrong with an image that does not come from a file; "" if nothing is."""
+    low, high = np.min(features["image"], initial=0.0), np.max(features["image"], initial=0.0)
+    if low >= 0.0 and high <= 1.0:
+        return ""
+    return (f"has an image with values from {low:g} to {high:g}; expected 0 to 1. "
+            "Pixels of 8 bits become these by a division by 255, or name the picture's file")
 
 
 def data_problem(params: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.evaluation import offline
 from estimator_trainer.input import read_batches
+from estimator_trainer.plugins import loader
 from estimator_trainer.prediction import exported_model, json_instances, output_file, typed_rows
 from estimator_trainer.prediction.exported_model import ExportedModel
 from estimator_trainer.prediction.input_rows import InputRows
@@ -124,10 +125,11 @@ def _json(plan: Plan, features: Any, dicts: Iterable[Mapping[str, Any]] | None) 
     assert plan.params is not None
     beside = loaded_plugins.beside(plan.params.values)
     has_missing = bool(plan.params.values.get("table_columns"))
-    if dicts is not None:
-        return JsonInstances(dicts, features, "instance", beside, has_missing)
-    return JsonInstances(json_instances.lines(plan.config.data), features, "line", beside,
-                         has_missing)
+    module = loader.load(plan.data)[1] if plan.data else None
+    problem_of = getattr(module, "instance_problem", lambda features: "")
+    lines = json_instances.lines(plan.config.data) if dicts is None else dicts
+    return JsonInstances(lines, features, "line" if dicts is None else "instance", beside,
+                         has_missing, problem_of)
 
 
 def _from_checkpoint(plan: Plan, plugins: LoadedPlugins, path: str,

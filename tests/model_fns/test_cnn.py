@@ -100,6 +100,10 @@ def test_a_folder_trains_evaluates_and_predicts_with_defaults(tmp_path, capfd):
     [line] = capfd.readouterr().out.splitlines()
     answer = json.loads(line)
     assert answer["class"] in ("disc", "square") and answer["file_name"] == str(image)
+    eight_bits = np.full([40, 40, 3], 200, np.uint8)
+    assert "class" in api.predict(model_dir, [{"image": eight_bits / 255}])[0]
+    with pytest.raises(api.ConfigError, match="values from 0 to 200; expected 0 to 1"):
+        api.predict(model_dir, {"image": eight_bits[None]})
     # A record of before has no colour behind what is transparent, which stays as it is stored.
     unseen, black = tmp_path / "unseen.png", tmp_path / "black.png"
     unseen.write_bytes(encoded(np.zeros([40, 40, 4], np.uint8)))
