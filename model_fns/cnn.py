@@ -32,17 +32,17 @@ DEFAULT_PARAMS = {
     "optimizer": "",  # empty: sgd for the tutorial's network, adam for blocks
     "learning_rate": 0.0,  # 0: 0.1 for the tutorial's network, 0.004 for blocks
     "warmup_steps": -1,  # -1: 0 for the tutorial's network, 100 for blocks
-    "moving_average": -1.0,  # -1: none for the tutorial's network, 0.99 for blocks
+    "moving_average": -1.0,  # -1: none for the tutorial's network, 0.95 for blocks
 }
 _RECIPES: dict[str, dict[str, Any]] = {
     "tutorial": {"optimizer": "sgd", "learning_rate": 0.1, "warmup_steps": 0,
                  "moving_average": 0.0},
     "blocks": {"optimizer": "adam", "learning_rate": 0.004, "warmup_steps": 100,
-               "moving_average": 0.99}}
+               "moving_average": 0.95}}
 _LEAST_OF_BLOCKS = 32  # pixels
 _FILTERS, _MOST_FILTERS, _SMALLEST = 32, 256, 4
 # The statistics of a batch norm lag behind as much as the moving averages of the weights do.
-_DROPOUT, _BATCH_NORM_MOMENTUM = 0.3, 0.99
+_DROPOUT, _BATCH_NORM_MOMENTUM = 0.3, 0.95
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str,

@@ -40,7 +40,7 @@ DEFAULT_PARAMS = {
     "variant": "",  # imagenet, half or cifar; empty: by the size of the images
     "depth": 0,  # number of layers with weights; 0: 50 for imagenet, 18 for half, 20 for cifar
     "batch_norm_momentum": 0.0,  # decay of the moving mean and variance that evaluation uses;
-    # 0: 0.9; 0.99 for half
+    # 0: 0.9; 0.95 for half
     "batch_norm_epsilon": 1e-5,  # added to a variance before the square root
     "optimizer": "",  # empty: momentum; adam for half
     "learning_rate": 0.0,  # 0: 0.1; 0.008 for half
@@ -48,7 +48,7 @@ DEFAULT_PARAMS = {
     "weight_decay": 1e-4,
     "reference_batch_size": 256,
     "warmup_steps": -1,  # -1: 500; 100 for half
-    "moving_average": -1.0,  # -1: none; 0.99 for half
+    "moving_average": -1.0,  # -1: none; 0.95 for half
     "decay": "cosine",
     "decay_steps": 450000,  # 90 epochs of ImageNet in batches of 256
 }
@@ -56,7 +56,7 @@ _RECIPE = {"optimizer": "momentum", "learning_rate": 0.1, "warmup_steps": 500,
            "moving_average": 0.0, "batch_norm_momentum": 0.9}
 # The statistics of a batch norm lag behind as much as the moving averages of the weights do.
 _RECIPE_OF_HALF = {"optimizer": "adam", "learning_rate": 0.008, "warmup_steps": 100,
-                   "moving_average": 0.99, "batch_norm_momentum": 0.99}
+                   "moving_average": 0.95, "batch_norm_momentum": 0.95}
 _DEPTHS = {"imagenet": 50, "half": 18, "cifar": 20}
 _LEAST = {"half": 32, "imagenet": 192}  # pixels of an image
 _BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3),
