@@ -137,7 +137,7 @@ def test_files_of_the_operating_system_are_no_images_and_no_classes(folder, capl
 @pytest.mark.parametrize("pixels, expected", (
     (np.full([5, 5, 4], 255, np.uint8), "--param 'background=[0, 0, 0]'"),
     (np.arange(25, dtype=np.uint16).reshape([5, 5, 1]) * 40, "so that the largest is 65,535"),
-    (np.full([5, 5, 3], 7, np.uint8), "Look at it")))
+    pytest.param(np.full([5, 5, 3], 7, np.uint8), "Look at it", marks=pytest.mark.soak)))
 def test_images_in_which_a_model_sees_nothing_are_counted(folder, caplog, pixels, expected):
     if pixels.shape[2] == 4:
         pixels[..., 3] = np.arange(25).reshape([5, 5]) * 10
@@ -159,7 +159,8 @@ def test_folders_within_a_class_are_of_the_class(folder, caplog):
 
 @pytest.mark.parametrize("name, expected", (
     ("ant/a.tiff", f"TensorFlow {tf.__version__} reads no .tiff: convert them"),
-    ("ant/a.txt", "1 of 13 files in train_dir are passed over"),
+    pytest.param("ant/a.txt", "1 of 13 files in train_dir are passed over",
+                 marks=pytest.mark.soak),
     ("cat/readme", "has folders without images, which are no classes: cat"),
     ("loose.jpg", "1 images that lie in train_dir"),
 ))
@@ -193,7 +194,9 @@ def test_a_link_to_nothing_is_named(folder):
 
 
 @pytest.mark.parametrize("names, evaluated", (
-    (("train", "val", "test"), "val"), (("Train", "TEST"), "TEST"), (("training",), "")))
+    (("train", "val", "test"), "val"),
+    pytest.param(("Train", "TEST"), "TEST", marks=pytest.mark.soak),
+    pytest.param(("training",), "", marks=pytest.mark.soak)))
 def test_a_folder_of_train_and_test_is_recognised(folder, caplog, names, evaluated):
     root = folder / "root"
     for name in names:

@@ -91,8 +91,7 @@ def test_a_folder_trains_evaluates_and_predicts_with_defaults(tmp_path, capfd):
     assert cli.main(["--model_fn=cnn", "--input_fn=image_folder", "--train_steps=3",
                      f"--param=train_dir={tmp_path}/images", "--param=batch_size=8",
                      f"--model_dir={model_dir}"]) == 0
-    record = json.loads((model_dir / "record.json").read_text())
-    params = record["params"]
+    params = json.loads((model_dir / "record.json").read_text())["params"]
     assert (params["image_size"], params["augment"]) == (40, "light")
     image = tmp_path / "images" / "disc" / "3.png"
     capfd.readouterr()
@@ -104,14 +103,23 @@ def test_a_folder_trains_evaluates_and_predicts_with_defaults(tmp_path, capfd):
     assert "class" in api.predict(model_dir, [{"image": eight_bits / 255}])[0]
     with pytest.raises(api.ConfigError, match="values from 0 to 200; expected 0 to 1"):
         api.predict(model_dir, {"image": eight_bits[None]})
-    # A record of before has no colour behind what is transparent, which stays as it is stored.
+
+
+@pytest.mark.soak
+def test_a_record_of_before_keeps_the_colours_of_what_is_transparent(tmp_path):
+    _shapes(tmp_path / "images", 20, 40)
+    model_dir = tmp_path / "model"
+    assert cli.main(["--model_fn=cnn", "--input_fn=image_folder", "--train_steps=3",
+                     f"--param=train_dir={tmp_path}/images", "--param=batch_size=8",
+                     f"--model_dir={model_dir}"]) == 0
+    record = json.loads((model_dir / "record.json").read_text())
     unseen, black = tmp_path / "unseen.png", tmp_path / "black.png"
     unseen.write_bytes(encoded(np.zeros([40, 40, 4], np.uint8)))
     black.write_bytes(encoded(np.zeros([40, 40, 3], np.uint8)))
     data = f"{unseen},{black}"
     on_white, of_black = (each["probabilities"] for each in api.predict(model_dir, data))
     assert on_white != of_black
-    del params["background"]
+    del record["params"]["background"]
     (model_dir / "record.json").write_text(json.dumps(record))
     assert {str(each["probabilities"]) for each in api.predict(model_dir, data)} == {str(of_black)}
 

@@ -76,7 +76,8 @@ def test_a_text_that_training_lacked_is_named_where_it_is_evaluated(tmp_path):
     assert "none of label_vocabulary" in tfrecord.data_problem(params)
 
 
-@pytest.mark.parametrize("compression", ("GZIP", "ZLIB"))
+@pytest.mark.parametrize("compression", (
+    "GZIP", pytest.param("ZLIB", marks=pytest.mark.soak)))
 def test_compressed_files_are_recognised(tmp_path, compression):
     params = written(tmp_path, [0, 1] * 6, "int64", compression, **CLASSIFIER)
     assert tfrecord.data_params(params)["num_classes"] == 2
