@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from input_fns import csv as plugin
-from input_fns.reading import field, table_scan
+from input_fns.reading import field, table_facts, table_scan
 from tests.support import csv_files, jobs
 
 pytestmark = pytest.mark.any_tensorflow
@@ -33,6 +33,8 @@ def fixture_file(params, tmp_path):
 @pytest.fixture(name="logged")
 def fixture_logged(monkeypatch):
     """The lines that are logged."""
+    # Another test of this process may have learned, and logged, the same file.
+    table_facts._learned_once.cache_clear()
     lines = []
     for level in ("info", "warning"):
         monkeypatch.setattr(f"absl.logging.{level}", lambda text, *args: lines.append(text % args))
