@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import functools
-import json
 from typing import Any, Callable, Iterable, Mapping
 
 from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from input_fns.reading import label_scale
+from input_fns.reading import label_classes, label_scale
 from input_fns.reading.bad_record import elements, ERRORS
-from input_fns.reading.errors import DataFileError
-from input_fns.reading.label_classes import NO_CLASSES
 
 _RECORDS, _BYTES, _AT_A_TIME, _MEASURED = 100_000, 256 * 1024**2, 1000, 100
-_MOST_CLASSES, _FEW_CLASSES, _RECORDS_OF_A_CLASS = 1000, 50, 20
-_SHOWN = 5
 
 
 def are_classes(params: Mapping[str, Any]) -> bool:
@@ -60,37 +55,26 @@ def learned(records: Callable[[], tf.data.Dataset], params: Mapping[str, Any]) -
 def _of_numbers(label: str, values: np.ndarray, params: Mapping[str, Any]) -> dict[str, Any]:
     different = np.unique(values)
     count = len(different)
-    is_range = np.array_equal(different, np.arange(count))
-    is_few = count <= _FEW_CLASSES or len(values) >= _RECORDS_OF_A_CLASS * count
-    if is_range and 2 <= count <= _MOST_CLASSES and is_few:
+    if label_classes.are_numbered(different, len(values)):
         logging.info("label %s has the classes 0 to %d, in %d records", label, count - 1,
                      len(values))
         return {"num_classes": count}
     text = f"label {label} is a number, not a class: {count:,} values in {len(values):,} records"
     is_whole = bool((different == np.round(different)).all())
-    if is_whole and count <= _FEW_CLASSES and different[0] >= 0:
+    if is_whole and count <= label_classes.MOST_IN_HINT and different[0] >= 0:
         text += f", but not all of 0 to {int(max(different[-1], 1))}"
         text += f". If they are classes: --param num_classes={int(max(different[-1], 1)) + 1}"
     logging.info("%s", text)
     scale = label_scale.of_numbers(values) if params.get("label_scale") == {} else {}
-    return {"num_classes": NO_CLASSES, **({"label_scale": scale} if scale else {})}
+    return {"num_classes": label_classes.NO_CLASSES, **({"label_scale": scale} if scale else {})}
 
 
 def _of_texts(label: str, found: Iterable[Any], records: int) -> dict[str, Any]:
     texts = [each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each)
              for each in found]
-    shown = ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
-    if len(texts) > _MOST_CLASSES:
-        raise DataFileError(
-            f"label {label!r} has {len(texts):,} different texts in {records:,} records ({shown}); "
-            f"expected a number, or at most {_MOST_CLASSES:,} classes. For example, another "
-            "feature: --param label=NAME")
-    if len(texts) < 2:
-        raise DataFileError(
-            f"label {label!r} is {texts[0]!r} in {records:,} records; expected two values or more, "
-            "or all of them from you. For example: --param label_vocabulary="
-            f"'{json.dumps([*texts, 'other'])}'")
-    logging.info("label %s has %d classes (%s), in %d records", label, len(texts), shown, records)
+    label_classes.check_texts(label, texts, f"{records:,} records", texts[0], "feature")
+    logging.info("label %s has %d classes (%s), in %d records", label, len(texts),
+                 label_classes.shown(texts), records)
     return {"num_classes": len(texts), "label_vocabulary": texts}
 
 

@@ -19,7 +19,7 @@ _MOST_CLASSES = 1000
 # More classes than these need rows to learn each from; otherwise the label is a count, or a price.
 _FEW_CLASSES = 50
 _ROWS_OF_A_CLASS = 20
-_MOST_IN_HINT = 50
+MOST_IN_HINT = 50
 _SHOWN = 5
 
 
@@ -51,18 +51,55 @@ def learned(scan: Scan, column: Column, params: Mapping[str, Any]) -> LabelClass
         return _of_numbers(column, params["num_classes"], label)
     assert column.numbers is not None  # The label is not text.
     values = np.unique(column.numbers)
-    is_range = column.kind is int and np.array_equal(values, np.arange(len(values)))
-    is_few = len(values) <= _FEW_CLASSES or len(column.numbers) >= _ROWS_OF_A_CLASS * len(values)
-    if is_range and 2 <= len(values) <= _MOST_CLASSES and is_few:
+    if column.kind is int and are_numbered(values, len(column.numbers)):
         return _of_numbers(column, len(values), label)
     if wants_kinds(params) and _are_written_classes(scan.columns[label], values):
         return _of_texts(scan, params)
-    if column.kind is int and len(values) <= _MOST_IN_HINT:
+    if column.kind is int and len(values) <= MOST_IN_HINT:
         vocabulary = json.dumps([str(value) for value in values])
         logging.info("label %s has %d values, but not all of 0 to %d: it is taken as a number. If"
                      " they are classes: --param label_vocabulary='%s'", label, len(values),
                      max(values.max(), 1), vocabulary)
     return _of_numbers(column, NO_CLASSES, label)
+
+
+def are_numbered(values: np.ndarray, rows: int) -> bool:
+    """Returns whether labels are classes 0, 1, 2 and so on, with enough rows to learn each.
+
+    Args:
+      values: The different labels, ascending.
+      rows: The number of labels.
+    """
+    count = len(values)
+    is_few = count <= _FEW_CLASSES or rows >= _ROWS_OF_A_CLASS * count
+    return 2 <= count <= _MOST_CLASSES and is_few and np.array_equal(values, np.arange(count))
+
+
+def check_texts(label: str, texts: Sequence[str], extent: str, first: str, column: str) -> None:
+    """Raises DataFileError if the different texts of a label are too many for classes, or one.
+
+    Args:
+      label: The label's name.
+      texts: Its different texts.
+      extent: Where they are, in words, such as "1,000 lines".
+      first: A text to show.
+      column: What else a label may be, in a word.
+    """
+    if len(texts) > _MOST_CLASSES:
+        raise DataFileError(
+            f"label {label!r} has {len(texts):,} different texts in {extent}, and the first "
+            f"is {first!r}; expected a number, or at most {_MOST_CLASSES:,} classes. For example, "
+            f"another {column}: --param label=NAME")
+    if len(texts) < 2:
+        raise DataFileError(
+            f"label {label!r} is {texts[0]!r} in {extent}; expected two values or more, or all of "
+            "them from you. For example: --param label_vocabulary="
+            f"'{json.dumps([*texts, 'other'])}'")
+
+
+def shown(texts: Sequence[str]) -> str:
+    """Returns the first of some texts, for the log."""
+    return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
 
 
 def _are_written_classes(texts: Sequence[str], values: np.ndarray) -> bool:
@@ -92,21 +129,11 @@ def _of_texts(scan: Scan, params: Mapping[str, Any]) -> LabelClasses:
         raise DataFileError(f"{scan.place(bad)}: label {label!r} is {scan.columns[label][bad]!r}, "
                             "which has bytes that are no UTF-8; "
                             + table_file.as_utf8(scan.places[bad][0]))
-    if len(texts) > _MOST_CLASSES:
-        raise DataFileError(
-            f"label {label!r} has {len(texts):,} different texts in {scan.extent}, and the first "
-            f"is {scan.columns[label][0]!r}; expected a number, or at most {_MOST_CLASSES:,} "
-            "classes. For example, another column: --param label=NAME")
-    if len(texts) < 2:
-        raise DataFileError(
-            f"label {label!r} is {texts[0]!r} in {scan.extent}; expected two values or more, or "
-            f"all of them from you. For example: --param label_vocabulary='"
-            f"{json.dumps([*texts, 'other'])}'")
+    check_texts(label, texts, scan.extent, scan.columns[label][0], "column")
     num_classes = params["num_classes"] or len(texts)
     if num_classes < len(texts):
         raise DataParamError(
             f"num_classes is {num_classes}, and label {label!r} has {len(texts)} texts; expected "
             f"as many. For example: --param num_classes={len(texts)}")
-    shown = ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
     return LabelClasses(str, {"label_vocabulary": texts, "num_classes": num_classes},
-                        f"{label}, {len(texts)} classes ({shown})")
+                        f"{label}, {len(texts)} classes ({shown(texts)})")
