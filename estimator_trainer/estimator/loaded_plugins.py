@@ -65,6 +65,8 @@ class LoadedPlugins:
       class_names: Names of the classes in their order, if the data or the params have them.
       rows_to_predict: The function of the input_fn's module that reads the data to predict as they
         came, or None.
+      instance_problem: The function of that module that returns what is wrong with the values of an
+        instance that came as JSON or as a dict, or None.
     """
 
     model_fn: model_fn_adapter.ModelFn
@@ -82,6 +84,7 @@ class LoadedPlugins:
     starts_over: bool = False
     class_names: tuple[str, ...] = ()
     rows_to_predict: Callable[[Mapping[str, Any]], Any] | None = None
+    instance_problem: Callable[[Mapping[str, Any]], str] | None = None
 
 
 def load(plan: Plan) -> LoadedPlugins:
@@ -129,7 +132,8 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
         features = input_fn_adapter.describe(loaded.input_fn, params, mode).features
     _check_forward_key(plan, features)
     return dataclasses.replace(loaded, features=features,
-                               rows_to_predict=getattr(module, "rows_to_predict", None))
+                               rows_to_predict=getattr(module, "rows_to_predict", None),
+                               instance_problem=getattr(module, "instance_problem", None))
 
 
 def class_names(params: Mapping[str, Any]) -> tuple[str, ...]:

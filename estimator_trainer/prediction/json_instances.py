@@ -35,7 +35,7 @@ class JsonInstances:
 
     def __init__(self, instances: Iterable[Any], features: Any, place: str = "instance",
                  beside: Collection[str] = (), has_missing: bool = False,
-                 problem_of: Callable[[Mapping[str, np.ndarray]], str] = lambda features: ""):
+                 problem_of: Callable[[Mapping[str, np.ndarray]], str] | None = None):
         """Reads nothing yet; raises ConfigError if a feature cannot come as JSON.
 
         Args:
@@ -44,7 +44,7 @@ class JsonInstances:
           place: The word before an instance's number in messages, such as "line".
           beside: Names that an instance may have too, such as the label's; they are passed over.
           has_missing: Whether a text may be null, and is then empty, as in a table.
-          problem_of: Returns what is wrong with the values of an instance, or "".
+          problem_of: Returns what is wrong with the values of an instance, or ""; None: nothing is.
         """
         self._instances, self._features, self._place = instances, features, place
         self._beside, self._has_missing = frozenset(beside), has_missing
@@ -134,7 +134,7 @@ class JsonInstances:
                 row[name] = array("" if is_empty else value, spec)
             except ValueError as error:
                 raise self._error(number, f"has a wrong value for {name!r}: {error}") from error
-        if problem := self._problem_of(row):
+        if self._problem_of and (problem := self._problem_of(row)):
             raise self._error(number, problem)
         return row
 

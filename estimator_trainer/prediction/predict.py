@@ -1,6 +1,6 @@
 """`predict`: the answers of a checkpoint or an export, in the order of the input."""
 
-from typing import Any, Iterable, Iterator, Mapping, NamedTuple
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple
 
 from absl import logging
 import tensorflow as tf
@@ -14,7 +14,6 @@ from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.evaluation import offline
 from estimator_trainer.input import read_batches
-from estimator_trainer.plugins import loader
 from estimator_trainer.prediction import exported_model, json_instances, output_file, typed_rows
 from estimator_trainer.prediction.exported_model import ExportedModel
 from estimator_trainer.prediction.input_rows import InputRows
@@ -86,7 +85,8 @@ def answered(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None) -> Fo
         return Found(_from_export(plan, model, _json(plan, model.features, dicts), {}), names)
     plugins = loaded_plugins.load_for_prediction(plan)
     if config.is_data_json:
-        source: InputFn | JsonInstances = _json(plan, plugins.features, dicts)
+        source: InputFn | JsonInstances = _json(plan, plugins.features, dicts,
+                                                plugins.instance_problem)
         kind, inputs = output_file.JSON, None
     else:
         kind, inputs = _stored(plan, plugins)
@@ -121,12 +121,11 @@ def _with_inputs(found: Found) -> Iterator[Answer]:
             for answer, row in zip(found.answers, found.inputs.rows(), strict=True))
 
 
-def _json(plan: Plan, features: Any, dicts: Iterable[Mapping[str, Any]] | None) -> JsonInstances:
+def _json(plan: Plan, features: Any, dicts: Iterable[Mapping[str, Any]] | None,
+          problem_of: Callable[[Mapping[str, Any]], str] | None = None) -> JsonInstances:
     assert plan.params is not None
     beside = loaded_plugins.beside(plan.params.values)
     has_missing = bool(plan.params.values.get("table_columns"))
-    module = loader.load(plan.data)[1] if plan.data else None
-    problem_of = getattr(module, "instance_problem", lambda features: "")
     lines = json_instances.lines(plan.config.data) if dicts is None else dicts
     return JsonInstances(lines, features, "line" if dicts is None else "instance", beside,
                          has_missing, problem_of)

@@ -13,8 +13,9 @@ import tensorflow as tf
 from estimator_trainer import cli
 from estimator_trainer.checks import run_plan
 from estimator_trainer.environment import Environment
+from estimator_trainer.plugins import importing
 from estimator_trainer.settings.trainer_config import TrainerConfig
-from tests.support import jobs
+from tests.support import jobs, line_model
 
 pytestmark = pytest.mark.cluster
 ROWS = [(18 + 3 * i, ("cook", "smith", "none")[i % 3], i % 2) for i in range(20)]
@@ -132,3 +133,15 @@ def test_predict_names_the_file_of_an_image():
         model_dir="/m", input_fn="image_folder", data="a.png", with_inputs=True), Environment())
     assert not plan.problems and plan.params.values["file_name"] == "file_name"
     assert plan.params.values["predict_files"] == "a.png"
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_an_export_answers_where_the_plugins_cannot_be_imported(run, tmp_path):
+    path = line_model.write(tmp_path)
+    run("train", f"--model_fn={path}", f"--input_fn={path}", "--model_dir=m", "--train_steps=2")
+    [export] = (tmp_path / "m" / "export" / "final").iterdir()
+    path.write_text(f"import no_such_module\n{line_model.SOURCE}", encoding="utf-8")
+    (tmp_path / "new.jsonl").write_text('{"x": 0.5}\n')
+    importing.forget_edited()
+    out, _ = run("predict", f"--export_dir={export}", f"--input_fn={path}", "--data=new.jsonl")
+    assert json.loads(out)["y"] > 0
