@@ -26,12 +26,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import classifier, head, label_scale, numeric_scale, table
+from model_fns.training import class_names, classifier, head, label_scale, numeric_scale, table
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     **table.DEFAULT_PARAMS,
     **label_scale.DEFAULT_PARAMS,
+    **class_names.DEFAULT_PARAMS,
     "estimator": "",  # DNN, Linear, DNNLinearCombined or Baseline, and Classifier or Regressor;
     # empty: DNNClassifier, or DNNRegressor if the label is no class
     "features": [],  # names of the features to use; empty: all
@@ -82,20 +83,24 @@ def model_fn(features: Any, labels: tf.Tensor | None, mode: str, params: dict[st
         columns = [_column(name, feature, params)
                    for name, feature in _used(features, params["features"]).items()]
     name = _name(params)
+    scale = params["label_scale"] if name.endswith("Regressor") else {}
     return spec(_estimator(name, columns, params, config), features, labels, mode,
-                params["label_scale"] if name.endswith("Regressor") else {})
+                {**params, "label_scale": scale})
 
 
 def spec(estimator: tf.estimator.Estimator, features: dict[str, Any], labels: tf.Tensor | None,
-         mode: str, scale: dict[str, Any]) -> tf.estimator.EstimatorSpec:
+         mode: str, params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
     """Returns a canned Estimator's EstimatorSpec, with all predictions in the default signature.
 
-    Labels that are numbers are scaled by `scale`, which is {} for classes.
+    Labels that are numbers are scaled by the param `label_scale`, which is {} for classes; these
+    have the names of `class_names`.
     """
+    scale = params["label_scale"]
     is_scaled = label_scale.is_set(scale)
     learned = label_scale.scaled(labels, scale) if is_scaled and labels is not None else labels
     made = estimator.model_fn(features, learned, mode, estimator.config)
-    return head.with_all_predictions(label_scale.spec(made, labels, scale) if is_scaled else made)
+    return head.with_all_predictions(
+        label_scale.spec(made, labels, scale) if is_scaled else made, params)
 
 
 def optimizer(name: str, learning_rate: float) -> Any:

@@ -3,8 +3,9 @@
 `--param keras_model=my_team.models:build`, or `./my_model.py:build`, names a function without
 arguments, or with `params`, that returns a compiled `tf.keras` model; or a variable that is one.
 A new run starts from the model's weights (a subclass of `tf.keras.Model`: from new ones), and
-trains with the optimizer, loss and metrics that the model was compiled with. On TensorFlow 2.16
-and newer `tf.keras` means Keras 2.
+trains with the optimizer, loss and metrics that the model was compiled with. Where the classes have
+names, a model with one output and a cross-entropy predicts `classes` and `class` beside it. On
+TensorFlow 2.16 and newer `tf.keras` means Keras 2.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from model_fns.training import class_names
+
 DEFAULT_PARAMS = {
+    **class_names.DEFAULT_PARAMS,
     "keras_model": "model_fns.keras_model:small_cnn",  # MODULE:NAME or FILE.py:NAME
     "num_classes": 0,  # for small_cnn and other functions that take params; 0: from the data
 }

@@ -21,13 +21,14 @@ from typing import Any
 import tensorflow as tf
 
 from model_fns import canned
-from model_fns.training import columns, head, label_scale, table
+from model_fns.training import class_names, columns, head, label_scale, table
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     **columns.DEFAULT_PARAMS,
     **table.DEFAULT_PARAMS,
     **label_scale.DEFAULT_PARAMS,
+    **class_names.DEFAULT_PARAMS,
     "buckets": {},  # {"age": [18, 25, 40]}: boundaries, for the wide part
     "crosses": [],  # [["education", "age"]]: categorical columns, and numeric ones with buckets
     "hash_bucket_size": 1000,  # hash buckets of each categorical column and each cross
@@ -77,7 +78,7 @@ def model_fn(features: dict[str, Any], labels: tf.Tensor | None, mode: str,
         dnn_optimizer=canned.optimizer("Adagrad", params["dnn_learning_rate"]),
         dnn_hidden_units=params["hidden_units"], dnn_dropout=params["dropout"] or None)
     return canned.spec(estimator, features, labels, mode,
-                       params["label_scale"] if is_number else {})
+                       {**params, "label_scale": params["label_scale"] if is_number else {}})
 
 
 def _parts(features: dict[str, Any],

@@ -12,7 +12,7 @@ import os.path
 import sys
 import tempfile
 import traceback
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -20,6 +20,8 @@ import tensorflow as tf
 from estimator_trainer import environment, errors
 
 ModelFn = Callable[..., tf.estimator.EstimatorSpec]
+_OF_CLASSES = ("sparse_categorical_crossentropy", "categorical_crossentropy")
+_OF_TWO_CLASSES = "binary_crossentropy"
 
 
 def is_model(thing: Any) -> bool:
@@ -29,12 +31,13 @@ def is_model(thing: Any) -> bool:
         _is_of_keras_3(kind) and any(each.__name__ == "Model" for each in kind.__mro__))
 
 
-def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
+def model_fn_of(model: tf.keras.Model, name: str, class_names: Sequence[str] = ()) -> ModelFn:
     """Returns a model_fn that makes a copy of a model in the current graph.
 
     The model takes a dict of features by the names of its inputs, or a single feature. Checkpoints
     have the variables' names, as with other Estimators: an object's checkpoint needs a Saver that
-    no loop can have. `name` is the value of --model_fn.
+    no loop can have. `name` is the value of --model_fn. With `class_names` a classifier predicts
+    the number and the name of the class too.
 
     Raises:
       ConfigError: if the model is one of Keras 3, is not compiled, or cannot be copied.
@@ -64,6 +67,8 @@ def model_fn_of(model: tf.keras.Model, name: str) -> ModelFn:
         if spec.loss is not None:
             # Keras divides the loss of each replica by their number, to add them up.
             spec = spec._replace(loss=spec.loss * tf.distribute.get_strategy().num_replicas_in_sync)
+        if mode == tf.estimator.ModeKeys.PREDICT and class_names:
+            spec = _with_classes(spec, model.loss, class_names)
         return spec._replace(scaffold=initial.scaffold)
 
     return model_fn
@@ -108,6 +113,26 @@ class _InitialWeights:
         parts = tf.distribute.get_strategy().experimental_local_results
         session.run([part.initializer for variable, _ in self._fed for part in parts(variable)],
                     feed_dict)
+
+
+def _with_classes(spec: tf.estimator.EstimatorSpec, loss: Any,
+                  names: Sequence[str]) -> tf.estimator.EstimatorSpec:
+    """Returns the spec with `classes` and `class`, if the loss is one of classes."""
+    if len(spec.predictions) != 1:
+        return spec
+    [output] = spec.predictions.values()
+    shape, of_loss = output.shape.as_list()[1:], getattr(loss, "name", loss)
+    if shape == [len(names)] and of_loss in _OF_CLASSES:
+        classes = tf.argmax(output, axis=-1)
+    elif shape == [1] and len(names) == 2 and of_loss == _OF_TWO_CLASSES:
+        is_second = output[:, 0] > (0.0 if getattr(loss, "from_logits", False) else 0.5)
+        classes = tf.cast(is_second, tf.int64)
+    else:
+        return spec
+    predictions = {"classes": classes, **spec.predictions,
+                   "class": tf.gather([tf.compat.as_bytes(name) for name in names], classes)}
+    return spec._replace(predictions=predictions, export_outputs=dict.fromkeys(
+        spec.export_outputs, tf.estimator.export.PredictOutput(predictions)))
 
 
 def _features_of(model: tf.keras.Model, features: Any, name: str) -> Any:

@@ -14,7 +14,7 @@ from estimator_trainer.estimator import (input_fn_adapter, model_class, model_fn
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.input import not_finite as not_finite_lib
 from estimator_trainer.plugins import fingerprints, importing, loader
-from estimator_trainer.plugins.params import FILES
+from estimator_trainer.plugins.params import class_names, FILES
 from estimator_trainer.record import changes, record_file
 
 
@@ -134,12 +134,6 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
     return dataclasses.replace(loaded, features=features,
                                rows_to_predict=getattr(module, "rows_to_predict", None),
                                instance_problem=getattr(module, "instance_problem", None))
-
-
-def class_names(params: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns the names of the classes in their order, if params have more than their numbers."""
-    names = tuple(map(str, params.get("class_names") or params.get("label_vocabulary") or ()))
-    return () if names == tuple(map(str, range(len(names)))) else names
 
 
 def identifiers(params: Mapping[str, Any]) -> tuple[str, ...]:

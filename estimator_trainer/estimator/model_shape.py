@@ -19,7 +19,7 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import keras_model, user_estimator
 from estimator_trainer.patches import cluster_patches
 from estimator_trainer.plugins import loader
-from estimator_trainer.plugins.params import PluginParams
+from estimator_trainer.plugins.params import CLASS_NAMES, class_names, PluginParams
 
 # TensorFlow 1's class is the base of all Estimators.
 _Estimator = tf.compat.v1.estimator.Estimator
@@ -80,7 +80,8 @@ def _model_of_another_shape(thing: Any, plan: Plan, params: dict[str, Any]) -> M
         if inspect.isroutine(thing) and _is_model_fn(thing):
             return Model(thing)
     if keras_model.is_model(thing) and not isinstance(thing, type):
-        return Model(keras_model.model_fn_of(thing, name))
+        names = class_names(params) if _names_classes(plan) else ()
+        return Model(keras_model.model_fn_of(thing, name, names))
     if not isinstance(thing, _Estimator):
         raise errors.ConfigError(
             errors.Problem("model_fn", name,
@@ -93,6 +94,11 @@ def _model_of_another_shape(thing: Any, plan: Plan, params: dict[str, Any]) -> M
         logging.warning("the strategy in the RunConfig of model_fn %s is not used; %s chooses one",
                         name, errors.Setting("train_distribute"))
     return Model(_function(estimator, plan), estimator)
+
+
+def _names_classes(plan: Plan) -> bool:
+    """Returns whether the plug-in declares that its Keras model takes the names of classes."""
+    return plan.model is not None and CLASS_NAMES in (plan.model.default_params or {})
 
 
 def _is_model_fn(function: Callable[..., Any]) -> bool:

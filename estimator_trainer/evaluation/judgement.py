@@ -30,6 +30,7 @@ NAME = "evaluation.json"
 _MOST_EXAMPLES = 5000
 _MOST_SECS = 10.0
 _CLASSES = ("class_ids", "classes", "class_id")
+_NAME = "class"
 
 
 # The entry that selects the schema of the file.
@@ -200,7 +201,10 @@ def _only_output(predictions: Mapping[str, Any]) -> Any:
     for key in ("predictions", "logits"):
         if key in predictions:
             return predictions[key]
-    return next(iter(predictions.values())) if len(predictions) == 1 else np.zeros([0, 0])
+    others = [value for name, value in predictions.items() if name not in (*_CLASSES, _NAME)]
+    if _NAME not in predictions or len(others) != 1:
+        others = list(predictions.values())
+    return others[0] if len(others) == 1 else np.zeros([0, 0])
 
 
 def _number(value: Any) -> float | None:

@@ -293,6 +293,16 @@ def _problem(params: PluginParams, name: str, code: str) -> str:
             f"{near_match(name, params)} For example: {instead}")
 
 
+# A plug-in that declares this param gets the names of the classes in their order.
+CLASS_NAMES = "class_names"
+
+
+def class_names(params: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the names of the classes in their order, if params have more than their numbers."""
+    names = tuple(map(str, params.get(CLASS_NAMES) or params.get("label_vocabulary") or ()))
+    return () if names == tuple(map(str, range(len(names)))) else names
+
+
 # An input_fn that declares this param reads these files in mode "infer".
 FILES = "predict_files"
 # One that declares this param makes a feature of that name, of the names of files.

@@ -14,6 +14,7 @@ from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.evaluation import offline
 from estimator_trainer.input import read_batches
+from estimator_trainer.plugins.params import class_names
 from estimator_trainer.prediction import exported_model, json_instances, output_file, typed_rows
 from estimator_trainer.prediction.exported_model import ExportedModel
 from estimator_trainer.prediction.input_rows import InputRows
@@ -81,7 +82,7 @@ def answered(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None) -> Fo
     path = "" if model else offline.one_checkpoint(config, "predict")
     if model and model.features is not None and config.is_data_json and plan.params is not None:
         # The signature suffices, so the data and the plug-ins may be missing.
-        names = loaded_plugins.class_names(plan.params.values)
+        names = class_names(plan.params.values)
         return Found(_from_export(plan, model, _json(plan, model.features, dicts), {}), names)
     plugins = loaded_plugins.load_for_prediction(plan)
     if config.is_data_json:

@@ -70,8 +70,10 @@ class PredictionWriter:
             entry.update({name: self._as_it_came(value) for name, value in answer.inputs.items()})
         entry.update({name: plain(value, self._digits)
                       for name, value in answer.predictions.items()})
-        name = self._name_of_class(answer.predictions)
+        name = entry.pop("class", None) if self._class_names else None
+        name = self._name_of_class(answer.predictions) if name is None else name
         if name is not None:
+            # An export has its outputs in another order.
             entry.setdefault("class", name)
         if answer.label is not None:
             for key, value in self._of_label(plain(answer.label, 0)).items():

@@ -18,6 +18,7 @@
   fields      their embeddings and scaled numbers
   one_layer   a network of one hidden layer
   tower       hidden layers with dropout
+  class_names names of classes in predictions and exports
   errors      the error for wrong params
 
 A module's DEFAULT_PARAMS are the params that it reads, with their defaults and units.

@@ -6,11 +6,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import averages, update
+from model_fns.training import averages, class_names, update
 from model_fns.training.errors import ParamError
 
 DEFAULT_PARAMS = {
     **update.DEFAULT_PARAMS,
+    **class_names.DEFAULT_PARAMS,
     "num_classes": 0,  # number of classes; 0: from the data
     "label_smoothing": 0.0,  # share of the probability that is spread over all classes
     "loss_reduction": "mean",  # mean or sum of the cross-entropies of a batch
@@ -63,14 +64,17 @@ def spec(logits: tf.Tensor, labels: tf.Tensor | None, mode: str,
       params: See DEFAULT_PARAMS, which has the values of missing ones.
 
     Returns:
-      A spec whose predictions are `classes` (int64 [batch]) and `probabilities` (float32
-      [batch, classes]), and whose metric is `accuracy`.
+      A spec whose predictions are `classes` (int64 [batch]), `probabilities` (float32
+      [batch, classes]) and, where the classes have names, `class` (string [batch]), and whose
+      metric is `accuracy`.
     """
     params = {**DEFAULT_PARAMS, **params}
     logits = tf.cast(logits, tf.float32)
     classes = tf.argmax(logits, axis=-1)
     if mode == tf.estimator.ModeKeys.PREDICT:
-        return prediction({"classes": classes, "probabilities": tf.nn.softmax(logits)}, params)
+        names = class_names.of(params, logits.shape[-1])
+        return prediction(class_names.added(
+            {"classes": classes, "probabilities": tf.nn.softmax(logits)}, classes, names), params)
     loss = _of_batch(cross_entropy(logits, labels, params["label_smoothing"]), labels, params)
     if mode == tf.estimator.ModeKeys.EVAL:
         accuracy = tf.compat.v1.metrics.accuracy(labels, classes)

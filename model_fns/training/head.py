@@ -10,10 +10,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import averages, classifier, label_scale, update
+from model_fns.training import averages, class_names, classifier, label_scale, update
 
 DEFAULT_PARAMS = {
     **update.DEFAULT_PARAMS,
+    **class_names.DEFAULT_PARAMS,
     "num_classes": 0,  # number of classes; 0: from the data, or else 2; -1: the label is a number
     "label_dimension": 1,  # numbers in a label, if it is not a class
 }
@@ -60,16 +61,18 @@ def spec(logits: tf.Tensor, features: Any, labels: tf.Tensor | None, mode: str,
     made = head.create_estimator_spec(features, mode, logits, learned)
     if is_scaled:
         made = label_scale.spec(made, labels, scale)
-    return with_all_predictions(made)._replace(scaffold=averages.scaffold(params))
+    return with_all_predictions(made, params)._replace(scaffold=averages.scaffold(params))
 
 
-def with_all_predictions(made: tf.estimator.EstimatorSpec) -> tf.estimator.EstimatorSpec:
+def with_all_predictions(made: tf.estimator.EstimatorSpec,
+                         params: dict[str, Any]) -> tf.estimator.EstimatorSpec:
     """Returns a canned Estimator's or a head's spec, with all predictions in the default signature.
 
     Their own default signature maps tf.Example protos to scores, which does not work for an export
-    whose inputs are the features themselves.
+    whose inputs are the features themselves. Classes have the names of `params`, if there are some.
     """
     if made.mode != tf.estimator.ModeKeys.PREDICT:
         return made
+    made = class_names.of_canned(made, params)
     output = tf.estimator.export.PredictOutput(made.predictions)
     return made._replace(export_outputs={**made.export_outputs, "serving_default": output})
