@@ -55,7 +55,7 @@ import tensorflow as tf
 from input_fns.reading import (arrow_file, new_tables, pipeline, same_files, stored_rows,
                                table_facts, unseen)
 from input_fns.reading.errors import DataFileError, DataParamError
-from input_fns.reading.files import first_problem, matched_tables
+from input_fns.reading.file_names import first_problem, matched_tables
 from input_fns.reading.table import table_of
 from input_fns.reading.table_batches import batches, first_bad, Source
 from input_fns.reading.text_records import check_whole

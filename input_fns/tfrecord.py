@@ -43,7 +43,8 @@ from input_fns.reading import (dataset_json, example_labels, labels, pipeline, s
                                whole_records)
 from input_fns.reading.bad_record import elements, ERRORS, first_failure
 from input_fns.reading.errors import DataFileError, DataParamError
-from input_fns.reading.files import batches, first_problem, Form, matched
+from input_fns.reading.file_names import first_problem, matched
+from input_fns.reading.files import batches, Form
 from input_fns.reading.tf_example import (bad_number, check_lists, example_problem, feature_specs,
                                           VARLEN)
 

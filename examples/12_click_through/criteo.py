@@ -22,7 +22,7 @@ from typing import Any, Mapping, Optional
 import numpy as np
 import tensorflow as tf
 
-from input_fns.reading import files, labels, pipeline
+from input_fns.reading import file_names, files, labels, pipeline
 from input_fns.reading.errors import DataParamError
 
 DEFAULT_PARAMS = {
@@ -47,9 +47,9 @@ def input_fn(
 ) -> tf.data.Dataset:
     """Returns batches of (dict of features, label): see the module's docstring."""
     name = "train_files" if mode == "train" else "eval_files"
-    return files.batches(files.matched(name, params[name]), mode, params, input_context, files.Form(
-        files.text_lines, decode=functools.partial(parse, blank=_blank(params)),
-        finish=lambda batch: batch, least_bytes=0))
+    form = files.Form(files.text_lines, functools.partial(parse, blank=_blank(params)),
+                      finish=lambda batch: batch, least_bytes=0)
+    return files.batches(file_names.matched(name, params[name]), mode, params, input_context, form)
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     known = {"num_classes": 2}
     if params.get("numeric_scale", True):
         return known
-    first = files.matched("train_files", params["train_files"])[0]
+    first = file_names.matched("train_files", params["train_files"])[0]
     lines = files.text_lines(tf.constant(first)).take(_SCALED_LINES).batch(_SCALED_LINES)
     features, _ = parse(next(iter(lines)), _blank(params))
     scale = {name: [float(np.nanmean(features[name])), float(np.nanstd(features[name])) or 1.0]

@@ -9,7 +9,7 @@ from absl import logging
 from pyarrow import compute, ipc
 import pyarrow as pa
 
-from input_fns.reading import table_file
+from input_fns.reading import file_system, table_file
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import Number
 
@@ -189,7 +189,9 @@ def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 
 def _readable(path: str) -> Any:
-    return pa.OSFile(path) if "://" not in path else pa.PythonFile(table_file.seekable(path), "r")
+    if file_system.is_remote(path):
+        return pa.PythonFile(file_system.opened(path), "r")
+    return pa.OSFile(path)
 
 
 def text_columns(batch: pa.RecordBatch, kinds: Mapping[str, type],

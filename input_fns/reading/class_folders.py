@@ -8,9 +8,8 @@ import os.path
 from typing import Any, Mapping, NamedTuple, Optional
 
 from absl import logging
-import tensorflow as tf
 
-from input_fns.reading import image_files
+from input_fns.reading import file_system, image_files
 from input_fns.reading.errors import DataFileError, DataParamError
 
 _TRAINING = ("train", "training")
@@ -84,7 +83,7 @@ def found(params: Mapping[str, Any]) -> Folders:
 def classes_of(train_dir: str) -> list[str]:
     """Returns the classes of a folder; none if there is no such folder."""
     train_dir = os.path.expanduser(train_dir)
-    if not tf.io.gfile.isdir(train_dir):
+    if not file_system.is_folder(train_dir):
         return []
     folder = _splits(train_dir).get("train_dir", train_dir)
     return [kind for kind in image_files.folders(folder)
@@ -95,7 +94,7 @@ def _places(params: Mapping[str, Any]) -> tuple[str, str]:
     """Returns the folders of training and evaluation, which may lie in one folder."""
     train_dir, eval_dir = (os.path.expanduser(params[name]) for name in ("train_dir", "eval_dir"))
     for name, folder in (("train_dir", train_dir), ("eval_dir", eval_dir)):
-        if folder and not tf.io.gfile.isdir(folder):
+        if folder and not file_system.is_folder(folder):
             raise DataFileError(
                 f"{name} is {params[name]!r}, and there is no such folder; expected one that this "
                 f"machine can read. For example: --param {name}=/data")
@@ -130,7 +129,7 @@ def _part(param: str, folder: str) -> Part:
     kinds = {kind: image_files.found_in(os.path.join(folder, kind))
              for kind in image_files.folders(folder)}
     if not kinds:
-        held = sorted(tf.io.gfile.listdir(folder))
+        held = sorted(file_system.names_in(folder))
         loose = [name for name in held if image_files.is_image(name)]
         advice = (f". Move the images of each class into a folder of its name, such as "
                   f"{loose[0]} into {os.path.join(folder, 'CLASS')}" if loose else "")
@@ -148,7 +147,8 @@ def _part(param: str, folder: str) -> Part:
 def _advice(kinds: Mapping[str, image_files.Found]) -> str:
     others = [os.path.join(kind, path) for kind, each in kinds.items() for path in each.others]
     unread = next((path for path in others if path.lower().endswith(image_files.UNREAD)), "")
-    return f"TensorFlow {tf.__version__} does not read {unread}: convert it" if unread else ""
+    return (f"TensorFlow {image_files.TENSORFLOW} does not read {unread}: convert it" if unread
+            else "")
 
 
 def _log_oddities(param: str, folder: str, kinds: Mapping[str, image_files.Found]) -> None:
@@ -175,7 +175,7 @@ def _log_oddities(param: str, folder: str, kinds: Mapping[str, image_files.Found
 
 def _one_class(folder: str, classes: list[str]) -> DataFileError:
     inner = os.path.join(folder, *classes)
-    within = image_files.folders(inner) if classes and tf.io.gfile.isdir(inner) else []
+    within = image_files.folders(inner) if classes and file_system.is_folder(inner) else []
     while len(within) == 1 and image_files.folders(os.path.join(inner, *within)):
         inner = os.path.join(inner, *within)
         within = image_files.folders(inner)

@@ -6,13 +6,14 @@ import collections
 import os.path
 from typing import NamedTuple, Optional
 
-import tensorflow as tf
-
+from input_fns.reading import file_system
 from input_fns.reading.errors import DataFileError
 
+TENSORFLOW = file_system.tensorflow_version()
 WEBP = ".webp"
+_SINCE_WEBP = (2, 19)
 ENDINGS = (".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp") + (
-    (WEBP,) if hasattr(tf.io, "decode_webp") else ())
+    (WEBP,) if tuple(map(int, TENSORFLOW.split(".")[:2])) >= _SINCE_WEBP else ())
 # Images that TensorFlow does not read: files that their owner expects to be read.
 UNREAD = (".tif", ".tiff", ".heic", ".heif", ".avif", ".jxl", ".jp2", ".svg", ".psd", ".ico",
           ".dng", ".cr2", ".nef", ".arw", ".pgm", ".ppm") + (() if WEBP in ENDINGS else (WEBP,))
@@ -51,7 +52,7 @@ def found_in(folder: str) -> Found:
 
 def entries(folder: str) -> list[str]:
     """Returns the names in a folder, sorted, without hidden files and what systems leave there."""
-    names = sorted(name.rstrip("/") for name in tf.io.gfile.listdir(folder))
+    names = sorted(name.rstrip("/") for name in file_system.names_in(folder))
     return [name for name in names if not name.startswith(".") and name.lower() not in _JUNK]
 
 
@@ -90,7 +91,7 @@ def passed_over(param: str, folder: str, others: list[str], total: int) -> str:
     kinds = ", ".join(f"{count:,} {ending or 'without ending'}"
                       for ending, count in counts.most_common(_SHOWN))
     unread = next((ending for ending in UNREAD if ending in counts), "")
-    advice = (f"; TensorFlow {tf.__version__} reads no {unread}: convert them, for example with "
+    advice = (f"; TensorFlow {TENSORFLOW} reads no {unread}: convert them, for example with "
               f"`mogrify -format png *{unread}`" if unread else "")
     return (f"{len(others):,} of {total:,} files in {param} are passed over, because their names "
             f"do not end in {', '.join(ENDINGS)}: {kinds}, such as "
@@ -119,7 +120,7 @@ def _add(folder: str, inner: str, result: Found, above: tuple[str, ...]) -> None
 def _is_folder(path: str) -> bool:
     # A remote file system takes a while for each answer, and its folders rarely have an ending.
     may_be = "://" not in path or not os.path.splitext(path)[1]
-    return may_be and tf.io.gfile.isdir(path)
+    return may_be and file_system.is_folder(path)
 
 
 def _kind(path: str) -> str:
@@ -129,11 +130,11 @@ def _kind(path: str) -> str:
       DataFileError: The file cannot be read.
     """
     try:
-        with tf.io.gfile.GFile(path, "rb") as file:
+        with file_system.opened(path) as file:
             head: bytes = file.read(_HEAD_BYTES)
-    except tf.errors.OpError as error:
-        raise DataFileError(f"{path} cannot be read: {str(error.message)[:200]}. Look at its "
-                            "rights, or at the file that it links to") from error
+    except file_system.errors() as error:
+        raise DataFileError(f"{path} cannot be read: {str(error)[:200]}. Look at its rights, or at "
+                            "the file that it links to") from error
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "WebP"
     if head[4:8] == b"ftyp":

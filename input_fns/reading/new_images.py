@@ -8,7 +8,7 @@ from typing import NamedTuple, Sequence
 import tensorflow as tf
 
 from input_fns.reading.errors import DataFileError
-from input_fns.reading.files import matched, parts_of
+from input_fns.reading.file_names import matched, parts_of
 from input_fns.reading.image_files import ENDINGS, found_in, is_image
 
 _PARAM = "predict_files"

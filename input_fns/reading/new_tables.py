@@ -8,7 +8,7 @@ from typing import Any, Mapping
 from input_fns.reading import table_facts, table_file, table_params
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import Value
-from input_fns.reading.files import matched_tables
+from input_fns.reading.file_names import matched_tables
 from input_fns.reading.header import Header, header_of
 from input_fns.reading.table import Table, table_with, truth_of
 

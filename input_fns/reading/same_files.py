@@ -9,8 +9,8 @@ import os
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from absl import logging
-import tensorflow as tf
 
+from input_fns.reading import file_system
 from input_fns.reading.errors import DataError
 
 # Contents are compared on disks alone: in a bucket each takes a request.
@@ -27,8 +27,10 @@ def log_matches(matched: Callable[[str, str], list[str]], params: Mapping[str, A
         return
     try:
         files = [tuple(matched(name, params[name])) for name in ("train_files", "eval_files")]
-    except (DataError, tf.errors.OpError):
+    except DataError:
         return  # Reading the files raises the error.
+    except file_system.errors():
+        return
     _log(files[0], files[1], "files", "Name other files in eval_files")
 
 

@@ -7,14 +7,13 @@ import json
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from absl import logging
-import tensorflow as tf
 
-from input_fns.reading import (column_kinds, label_classes, label_scale, same_files, table_file,
-                               table_hints, table_params)
+from input_fns.reading import (column_kinds, file_system, label_classes, label_scale, same_files,
+                               table_file, table_hints, table_params)
 from input_fns.reading.column import Column, column_of
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.field import Value
-from input_fns.reading.files import matched_tables
+from input_fns.reading.file_names import matched_tables
 from input_fns.reading.table import check_features, chosen, OF_UNPREPARED, unknown, wants_kinds
 from input_fns.reading.table_file import MEMORY_SCHEME
 from input_fns.reading.table_scan import Scan, scan
@@ -116,7 +115,7 @@ def _label_kind(params: Mapping[str, Any]) -> Optional[type]:
 
 def _learned(params: Mapping[str, Any]) -> dict[str, Any]:
     files = matched_tables("train_files", params["train_files"])
-    stats = (tf.io.gfile.stat(path) for path in files[:_FILES_TO_STAT]
+    stats = (file_system.stat(path) for path in files[:_FILES_TO_STAT]
              if not path.startswith(MEMORY_SCHEME))
     used = {name: params[name] for name in _USED if name in params}
     inputs = _Inputs(tuple(files), tuple((each.length, each.mtime_nsec) for each in stats),
@@ -253,7 +252,7 @@ def _evaluated(found: Scan, params: Mapping[str, Any]
         if same_files.same(tuple(training), tuple(files)):
             return {}, []  # A warning names the files.
         if len(files) > _FILES_TO_STAT or sum(
-                tf.io.gfile.stat(path).length for path in files
+                file_system.stat(path).length for path in files
                 if not path.startswith(MEMORY_SCHEME)) > _MOST_COMPARED_BYTES:
             return {}, []
         other = scan(files, {**params, "number_formats": dict(found.number_formats)})

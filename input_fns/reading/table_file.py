@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import io
 import os.path
 import shlex
 from typing import Any, BinaryIO, Optional
 import zipfile
 import zlib
 
-import tensorflow as tf
-
+from input_fns.reading import file_system
 from input_fns.reading.errors import DataFileError
 
 CSV, JSON, PARQUET, FEATHER, MEMORY = "csv", "json", "parquet", "feather", "memory"
@@ -52,7 +50,7 @@ def kind_of(path: str) -> str:
     kind = _ENDINGS.get(_ending(words))
     if kind:
         return kind
-    with tf.io.gfile.GFile(path, "rb") as file:
+    with file_system.opened(path) as file:
         head = file.read(16)
     magic = next((kind for sign, kind in _MAGIC.items() if head.startswith(sign)), None)
     if magic:
@@ -165,12 +163,12 @@ def text_of(path: str) -> Text:
 
 def is_packed(path: str) -> bool:
     """Returns whether a text file is compressed."""
-    with tf.io.gfile.GFile(path, "rb") as file:
+    with file_system.opened(path) as file:
         return file.read(4).startswith((_GZIP, _ZIP))
 
 
 def _unpacked(path: str) -> tuple[Any, BinaryIO]:
-    file = seekable(path)
+    file = file_system.opened(path)
     try:
         sign = file.read(4)
         file.seek(0)
@@ -192,46 +190,3 @@ def _member(path: str, file: BinaryIO) -> BinaryIO:
             f"{path} is a zip archive of {len(names)} files ({', '.join(names[:5])}"
             f"{', ...' if names[5:] else ''}); expected one. Unpack it, and name the files")
     return archive.open(names[0])  # type: ignore[return-value]
-
-
-class _Seekable(io.RawIOBase):
-    """A file of any file system of TensorFlow, with the methods of Python's files."""
-
-    def __init__(self, path: str):
-        super().__init__()
-        self._file = tf.io.gfile.GFile(path, "rb")
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        return bytes(self._file.read(size if size is not None else -1))
-
-    def readinto(self, buffer: Any) -> int:
-        content = self.read(len(buffer))
-        buffer[:len(content)] = content
-        return len(content)
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._file.seek(offset, whence)
-        return self.tell()
-
-    def tell(self) -> int:
-        return int(self._file.tell())
-
-    def close(self) -> None:
-        super().close()
-        self._file.close()
-
-
-def seekable(path: str) -> BinaryIO:
-    """Returns a file of any file system of TensorFlow, to read bytes from."""
-    if "://" not in path:
-        try:
-            return open(path, "rb", buffering=0)
-        except OSError:
-            pass  # TensorFlow's error is the one that its users know.
-    return _Seekable(path)  # type: ignore[return-value]

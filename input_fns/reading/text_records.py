@@ -14,9 +14,8 @@ import sys
 from typing import Iterator, NamedTuple, Optional, Sequence
 
 import numpy as np
-import tensorflow as tf
 
-from input_fns.reading import table_file
+from input_fns.reading import file_system, table_file
 from input_fns.reading.errors import DataFileError
 
 BLOCK_BYTES = 1 << 20
@@ -156,7 +155,7 @@ def check_whole(paths: Sequence[str]) -> None:
     for path in paths:
         if table_file.kind_of(path) in (table_file.CSV, table_file.JSON) and (
                 table_file.is_packed(path)):
-            stat = tf.io.gfile.stat(path)
+            stat = file_system.stat(path)
             _read_whole(path, stat.length, stat.mtime_nsec)
 
 
