@@ -37,7 +37,7 @@ _KEPT_NAMES = {
     "feed_dict": ("", "TensorFlow's"),
     **{name: ("estimator_trainer/compat/contrib/learn/", "a name of tf.contrib.learn") for name in (
         "feed_dicts", "feed_fn", "get_feed_dict_fn", "run_feeds", "run_feeds_iter")},
-    "tell": ("input_fns/reading/table_file.py", "a method of Python's files"),
+    "tell": ("input_fns/reading/file_system.py", "a method of Python's files"),
     "feed_tensors": ("estimator_trainer/compat/contrib/", "a name of tf.contrib.predictor"),
     "feed_previous": ("estimator_trainer/compat/contrib/legacy_seq2seq/", "TensorFlow's"),
     "test_upstream1": ("tests/compat/", "tests of TensorFlow's contrib itself"),
