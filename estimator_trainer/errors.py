@@ -128,6 +128,14 @@ class Problem:
         source = self.source or Setting(self.field)
         return source.name if isinstance(source, Setting) else ""
 
+    def _is_wrong(self, example: Any) -> bool:
+        """Returns whether an example is what was typed."""
+        if not isinstance(example, (Setting, Param)) or isinstance(self.value, Absent):
+            return False
+        source = self.source or Setting(self.field)
+        return str(example) == str(source if isinstance(source, str) else dataclasses.replace(
+            source, value=self.value))
+
     def __str__(self) -> str:
         source = self.source or Setting(self.field)
         if self.value is MISSING:
@@ -145,7 +153,8 @@ class Problem:
         text += f"; expected {self.expected}" if self.expected else ""
         text = f"{text.removesuffix('.')}.{' ' * bool(self.advice)}{self.advice.strip()}"
         many = self.example if isinstance(self.example, (list, tuple)) else [self.example]
-        example = worded(" ", ", ").join(map(str, many))
+        example = worded(" ", ", ").join(
+            str(each) for each in many if not self._is_wrong(each))
         return f"{text} For example: {example}" if example else text
 
 
@@ -256,7 +265,13 @@ def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:
 
 
 def near_match(got: str, allowed: Iterable[str]) -> str:
-    """Returns ` Did you mean 'x'?` when one of `allowed` resembles `got`, else an empty string."""
+    """Returns ` Did you mean 'x'?` when another of `allowed` resembles `got`, else ""."""
+    near = nearest(got, allowed)
+    return f" Did you mean {near!r}?" if near else ""
+
+
+def nearest(got: str, allowed: Iterable[str]) -> str:
+    """Returns the one of `allowed` that resembles `got` the most, and is another; "" for none."""
     import difflib  # Takes 2 ms, and few starts have a mistake.
-    close = difflib.get_close_matches(got, list(allowed), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    others = [each for each in allowed if each != got]
+    return next(iter(difflib.get_close_matches(got, others, n=1)), "")

@@ -6,6 +6,7 @@ package tensorflow-io, whose last release does not load in TensorFlow 2.18 and n
 (tensorflow/io#2104); here it is used with 2.15.
 """
 
+import glob
 import importlib
 import os
 import re
@@ -15,6 +16,7 @@ from typing import Iterable, NoReturn
 from estimator_trainer.errors import Problem, Setting
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)")
+_HOME = re.compile(r"(^|,)(\s*)(~[\w.-]*)(?=/)")
 _ONE_SLASH = re.compile(r"(gs|s3|hdfs|file):/([^/].*)")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
 _BUILT_IN = ("file", "gs", "ram")
@@ -29,6 +31,7 @@ _OBJECT_STORES = ("gs", "s3", "az")
 _ALIASES = {"gcs": "gs", "s3a": "s3", "s3n": "s3", "abfs": "az", "abfss": "az", "wasbs": "az"}
 # Linux allows names of 255 bytes in paths of 4095; the files in a model_dir need a part of them.
 _MOST_BYTES, _MOST_BYTES_OF_A_NAME = 3500, 250
+_MOST_COMMAS = 5  # in the name of a file
 # Mountpoint for S3 cannot rename files, and suits files that are only read.
 _MOUNTS = {"s3": "s3fs or JuiceFS, or to read only with mountpoint-s3",
            "az": "BlobFuse2 or JuiceFS", "hdfs": "HDFS's NFS gateway, fuse-dfs or JuiceFS"}
@@ -43,6 +46,35 @@ def can_be_path(path: str, has_names: bool = True) -> bool:
     is_short = len(encoded) < _MOST_BYTES and all(
         len(name) <= _MOST_BYTES_OF_A_NAME for name in encoded.split(b"/"))
     return b"\0" not in encoded and (is_short or not has_names)
+
+
+def with_home(paths: str) -> str:
+    """Returns a path, or several with commas, with home folders in place of `~/` and `~user/`.
+
+    The shell leaves them as they are in --model_dir=~/digits.
+    """
+    return _HOME.sub(lambda found: found[1] + found[2] + os.path.expanduser(found[3]), paths)
+
+
+def parts_of(paths: str) -> list[str]:
+    """Returns the paths that commas separate; the name of an existing file may have commas too."""
+    pieces = paths.split(",")
+    parts: list[str] = []
+    while pieces:
+        most = min(len(pieces), _MOST_COMMAS + 1)
+        texts = (",".join(pieces[:count]).strip() for count in range(most, 0, -1))
+        part = next((text for text in texts if not scheme(text) and os.path.exists(text)),
+                    pieces[0].strip())
+        parts.append(part)
+        pieces = pieces[part.count(",") + 1:]
+    return parts
+
+
+def is_found(pattern: str) -> bool:
+    """Returns whether there is a local file of this very name, or one that matches the pattern."""
+    folder, name = os.path.split(pattern)
+    return os.path.exists(pattern) or bool(glob.glob(pattern)) or (
+        os.path.isdir(folder) and bool(glob.glob(name, root_dir=folder)))
 
 
 def scheme(path: str) -> str:

@@ -126,12 +126,11 @@ def _not_found(kind: str, name: str, target: str) -> errors.ConfigError:
 def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
           is_file: bool) -> plugin_lib.Plugin:
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    except (SyntaxError, UnicodeDecodeError) as error:
-        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        tree = source_files.parsed(path)
+    except SyntaxError as error:
+        line = f", line {error.lineno}" if error.lineno else ""
         raise errors.ConfigError(errors.Problem(
-            kind, name, f"but {path}{line} is not valid Python:"
-            f" {error.msg if isinstance(error, SyntaxError) else error}")) from error
+            kind, name, f"but {path}{line} is not valid Python: {error.msg}")) from error
     names = source_files.bound_names(tree)
     function = function or plugin_lib.function(kind, names)
     if function not in names and "*" not in names:

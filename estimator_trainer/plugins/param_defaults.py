@@ -10,7 +10,7 @@ import sys
 import tokenize
 from typing import Any, Iterable, Mapping, NamedTuple
 
-from estimator_trainer import errors, redaction
+from estimator_trainer import errors, redaction, storage
 from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
 
@@ -74,7 +74,7 @@ def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any,
 
 def of_module(path: pathlib.Path) -> dict[str, Any] | None:
     """Returns the dict of the module in a file, as `read` does."""
-    return read(ast.parse(path.read_text(encoding="utf-8")), path)
+    return read(source_files.parsed(path), path)
 
 
 def _assigned(tree: ast.Module, name: str) -> ast.expr | None:
@@ -139,8 +139,7 @@ class Declared:
 
 def read_docs(path: pathlib.Path) -> Declared:
     """Returns the DEFAULT_PARAMS of the module in a file, with the texts of own and included."""
-    source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source)
+    tree = source_files.parsed(path)
     node = _assigned(tree, _NAME)
     if not isinstance(node, ast.Dict):
         return Declared({}, (), {})
@@ -148,7 +147,7 @@ def read_docs(path: pathlib.Path) -> Declared:
     texts: dict[str, str] = {}
     for inner in sources.values():
         texts |= read_docs(inner).texts
-    texts |= _table(ast.get_docstring(tree) or "") | _comments(node, source)
+    texts |= _table(ast.get_docstring(tree) or "") | _comments(node, path)
     own = {ast.literal_eval(key): ast.literal_eval(value)
            for key, value in zip(node.keys, node.values) if key is not None}
     return Declared(own, tuple(sources), texts)
@@ -166,8 +165,10 @@ def included_by(declarations: Iterable[Declared]) -> dict[str, Declared]:
     return found
 
 
-def _comments(node: ast.Dict, source: str) -> dict[str, str]:
+def _comments(node: ast.Dict, path: pathlib.Path) -> dict[str, str]:
     """Returns the comments behind the entries, with the lines of comment that follow."""
+    with tokenize.open(path) as file:
+        source = file.read()
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     comments = {token.start[0]: token.string.lstrip("# ") for token in tokens
                 if token.type == tokenize.COMMENT}
@@ -230,6 +231,17 @@ def code_problems(params: Mapping[str, Any], defaults: Mapping[str, Any]) -> lis
             for key, problem in found.items() if problem]
 
 
+def with_home(value: Any) -> Any:
+    """Returns a param's value with home folders in place of `~/`, in lists of texts too.
+
+    Code keeps the name that the user typed: a job brings its copy along by that name.
+    """
+    if isinstance(value, list):
+        return [with_home(each) for each in value]
+    is_path = isinstance(value, str) and not _FILE.fullmatch(value)
+    return storage.with_home(value) if is_path else value
+
+
 def resolved(value: Any) -> Any:
     """Returns a param's value; of a file that a job has brought along it names the copy."""
     match = _FILE.fullmatch(value) if isinstance(value, str) else None
@@ -245,8 +257,8 @@ def _code_problem(value: str) -> str:
     if path is None:
         return f"and there is no such {'file' if _FILE.fullmatch(value) else 'module'}"
     try:
-        names = source_files.bound_names(ast.parse(path.read_text(encoding="utf-8"), str(path)))
-    except (SyntaxError, UnicodeDecodeError):
+        names = source_files.bound_names(source_files.parsed(path))
+    except SyntaxError:
         return ""  # `source_files.problems` says so.
     name = value.rpartition(":")[2]
     # A module may import all of another, or make a name when it is requested.

@@ -15,8 +15,8 @@ import pathlib
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from estimator_trainer import redaction
-from estimator_trainer.errors import (ConfigError, near_match, Param, Problem, refuse, Setting,
-                                      UNKNOWN, Words)
+from estimator_trainer.errors import (ConfigError, near_match, nearest, Param, Problem, refuse,
+                                      Setting, UNKNOWN, Words)
 from estimator_trainer.plugins import param_defaults
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -116,7 +116,9 @@ def merge(used: Sequence[Plugin], pairs: Sequence[str | UserParam], params_file:
             before[key], problem = _as_default(key, defaults.get(key), recorded)
             problems += [problem] if problem else []
     refuse(problems)
-    return Params({**defaults, **before, **user_set}, frozenset(user_set), frozenset(before),
+    values = {key: param_defaults.with_home(value)
+              for key, value in {**defaults, **before, **user_set}.items()}
+    return Params(values, frozenset(user_set), frozenset(before),
                   frozenset(before.keys() & set(recorded.user_set)),
                   frozenset(each.key for each in of_flags))
 
@@ -150,7 +152,8 @@ def _from_file(params_file: str) -> list[UserParam]:
     problem = functools.partial(Problem, "params_file", params_file)
     example = '{"learning_rate": 0.1}'
     try:
-        content = json.loads(pathlib.Path(params_file).read_text(encoding="utf-8"))
+        # Bytes may have a byte order mark, as the files of Windows do.
+        content = json.loads(pathlib.Path(params_file).read_bytes())
     except OSError as error:
         raise ConfigError(
             problem(f"which cannot be read: {error.strerror}", "a JSON file")) from error
@@ -286,11 +289,13 @@ class _Values(collections.abc.ValuesView[Any]):
 
 
 def _problem(params: PluginParams, name: str, code: str) -> str:
+    # Either the code or the user may have misspelt the name.
+    near = nearest(name, map(str, params))
     instead = (Setting("global_batch_size", 64) if name == "batch_size" else
-               Param(name, Words("VALUE")))
+               _example(name, params.get(near)))
     return (f"param {name} is missing: a plug-in asks for {code}, and there are"
-            f" {', '.join(sorted(map(str, params))) or 'no params'}."
-            f"{near_match(name, params)} For example: {instead}")
+            f" {', '.join(sorted(map(str, params))) or 'no params'}"
+            f"{f', of which {near!r} is the most similar' if near else ''}. For example: {instead}")
 
 
 # A plug-in that declares this param gets the names of the classes in their order.

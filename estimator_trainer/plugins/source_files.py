@@ -5,6 +5,7 @@ import dataclasses
 import hashlib
 from importlib import machinery
 import importlib.util
+import os.path
 import pathlib
 import posixpath
 import sys
@@ -67,9 +68,20 @@ def packed_place(target: str) -> str:
 
 def file_of(target: str) -> pathlib.Path:
     """Returns the file that a flag names, or the copy that a job has brought along."""
-    path = pathlib.Path(target).absolute()
+    path = pathlib.Path(os.path.expanduser(target)).absolute()
     copies = [folder / packed_place(target) for folder in folders(PACKED)]
     return next((copy for copy in [path, *copies] if copy.is_file()), path)
+
+
+def parsed(path: pathlib.Path) -> ast.Module:
+    """Parses a source in the encoding that its first lines name; raises SyntaxError.
+
+    The reasons of a SyntaxError are those of Python's own import, as for a file that is no text.
+    """
+    try:
+        return ast.parse(path.read_bytes(), str(path))
+    except ValueError as error:  # A NUL, until Python 3.12.
+        raise SyntaxError(str(error)) from error
 
 
 def sha256(path: str) -> str:
@@ -159,8 +171,8 @@ def problems(plugin: Plugin) -> list[str]:
     # The kind of code that a param names is "param NAME".
     source = "the command line" if plugin.kind == "script" else f"--{plugin.kind.split()[0]}"
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    except (SyntaxError, UnicodeDecodeError) as error:
+        tree = parsed(path)
+    except SyntaxError as error:
         return [f"{plugin.kind} is {plugin.name!r} (from {source}), but {path} is not valid Python:"
                 f" {error}"]
     folder = str(path.parent if plugin.is_file else pathlib.Path.cwd())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import glob
 import json
 import os.path
 import re
@@ -96,7 +95,7 @@ class RunRecord:
     def found_files(self) -> dict[str, Any]:
         """The params in `files` whose files are all still there, as whole paths, by key."""
         return {key: value for key, value in self.files.items() if all(
-            glob.glob(path) for path in _paths(value))}
+            map(storage.is_found, _paths(value)))}
 
     def with_run(self, run: Run) -> RunRecord:
         """Returns the record with one more run."""
@@ -181,7 +180,7 @@ def _paths(value: Any) -> list[str]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
         return []
-    return [part.strip() for text in texts for part in text.split(",")]
+    return [part for text in texts for part in storage.parts_of(text)]
 
 
 def _made_whole(value: Any) -> Any:
@@ -196,7 +195,7 @@ def _names_file(key: str, path: str) -> bool:
     A word such as "test" may be the name of a split, although a folder of that name is there.
     """
     is_meant = "/" in path or _OF_FILES.fullmatch(key) or "." in path and os.path.isfile(path)
-    return bool(is_meant and not storage.scheme(path) and glob.glob(path))
+    return bool(is_meant and not storage.scheme(path) and storage.is_found(path))
 
 
 def _is_json(value: Any) -> bool:

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any, Sequence
 
-from estimator_trainer import redaction
+from estimator_trainer import redaction, storage
 from estimator_trainer.errors import ConfigError, near_match, Problem, Words
 from estimator_trainer.settings import conflicts, flag_parser
 from estimator_trainer.settings.command_table import COMMANDS, EXAMPLE, NoConfig, PageConfig
@@ -144,7 +144,7 @@ def _parse_init(argv: list[str]) -> CommandLine:
     if len(words) != 1:
         raise _stray_words("init", " ".join(words) or "no folder", "one folder to write to",
                            "init my_model")
-    return CommandLine("init", TrainerConfig(), folder=words[0])
+    return CommandLine("init", TrainerConfig(), folder=storage.with_home(words[0]))
 
 
 def _parse_report(argv: list[str]) -> CommandLine:

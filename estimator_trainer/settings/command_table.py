@@ -7,8 +7,8 @@ from typing import Any, Iterable
 from estimator_trainer.errors import refuse
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig, LAUNCH, MANIFEST, THE_JOB
-from estimator_trainer.settings.trainer_config import (out_of_range, RankConfig, setting,
-                                                       TrainerConfig)
+from estimator_trainer.settings.trainer_config import (out_of_range, put_home_in_paths, RankConfig,
+                                                       setting, TrainerConfig)
 
 _OUTPUT = "Output, for `check`, `list` and `show`"
 
@@ -27,14 +27,17 @@ class PageConfig:
     """The settings of `report`, the page of a run or of several."""
 
     model_dir: tuple[str, ...] = setting(
-        "The page", (), "Directory of a training. Repeatable: several trainings are compared.")
-    output: str = setting("The page", "", "File to write. Default: MODEL_DIR/report.html; for"
-                          " several trainings comparison.html in the current directory.")
+        "The page", (), "Directory of a training. Repeatable: several trainings are compared.",
+        is_path=True)
+    output: str = setting(
+        "The page", "", "File to write. Default: MODEL_DIR/report.html; for several trainings"
+        " comparison.html in the current directory.", is_path=True)
     serve: bool = setting("The page", False, "Serve the page on 127.0.0.1, where it shows what is"
                           " new while the job runs.")
     port: int = setting("The page", 0, "With --serve: the port; 0 = any free one.", minimum=0)
 
     def __post_init__(self) -> None:
+        put_home_in_paths(self)
         refuse(out_of_range(self))
 
 

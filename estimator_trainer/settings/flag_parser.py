@@ -1,14 +1,13 @@
 """Parses flags, and finds what is wrong with them."""
 
 import dataclasses
-import pathlib
 import re
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Sequence
 
 from absl import flags
 
 from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, UNKNOWN, Words
-from estimator_trainer.settings import command_table
+from estimator_trainer.settings import command_table, flag_file
 
 
 def flags_of(word: str = "train") -> flags.FlagValues:
@@ -27,13 +26,10 @@ def flags_of(word: str = "train") -> flags.FlagValues:
 
 def parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], dict[str, Any]]:
     """Returns the words that are not flags, and the flags' values."""
+    read = flag_file.expanded(argv)
     try:
-        words = values(["estimator-trainer", *_with_underscores(argv, values)])[1:]
-    except (flags.Error, ValueError) as error:
-        if problem := _unreadable(argv):
-            raise ConfigError(problem) from error
-        if not isinstance(error, flags.Error):
-            raise
+        words = values(["estimator-trainer", *_with_underscores(read, values)])[1:]
+    except flags.Error as error:
         raise ConfigError(_flag_problem(error, values, argv)) from error
     others = [word for word in words if word not in command_table.COMMANDS]
     if problem := _stray(others, argv):
@@ -94,24 +90,12 @@ def _with_underscores(argv: Sequence[str], values: flags.FlagValues) -> list[str
 def _source_of(name: str, argv: Sequence[str]) -> str:
     """Returns `--flagfile=FILE` if a flag is in such a file and not on the line, else ""."""
     name = name.replace("-", "_")
-    if any(_name(word) == name for word in argv):
+    if any(flag_file.is_named(word, name) for word in argv):
         return ""
-    for path in _paths(argv):
-        if any(_name(line.strip()) == name for line in _lines(path)):
+    for path in flag_file.paths(argv):
+        if any(flag_file.is_named(line, name) for line in flag_file.lines(path)):
             return f"--flagfile={path}"
     return ""
-
-
-def _unreadable(argv: Sequence[str]) -> Problem | None:
-    """Returns the problem of the first flag file that cannot be read; None if all can."""
-    for path in _paths(argv):
-        try:
-            pathlib.Path(path).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            return Problem("flagfile", path,
-                           f"which cannot be read: {getattr(error, 'strerror', None) or error}",
-                           "a text file, one flag a line", Setting("train_steps", 1000))
-    return None
 
 
 def _stray(words: Sequence[str], argv: Sequence[str]) -> Problem | None:
@@ -119,30 +103,11 @@ def _stray(words: Sequence[str], argv: Sequence[str]) -> Problem | None:
 
     The line itself is not shown: it may be the rest of a secret with a line break.
     """
-    for path in _paths(argv):
-        for number, line in enumerate(_lines(path), 1):
-            if line.strip() in words and line.strip() not in argv:
+    for path in flag_file.paths(argv):
+        for number, line in enumerate(flag_file.lines(path), 1):
+            if line in words and line not in argv:
                 return Problem(
-                    f"line {number} of {path!r}",
-                    Words(f"a text of {len(line.strip())} characters"), "which is no flag",
-                    "one flag a line", Setting("train_steps", 1000), Setting("flagfile"))
+                    f"line {number} of {path!r}", Words(f"a text of {len(line)} characters"),
+                    "which is no flag", "one flag a line", Setting("train_steps", 1000),
+                    Setting("flagfile"))
     return None
-
-
-def _paths(argv: Sequence[str]) -> Iterator[str]:
-    for i, word in enumerate(argv):
-        if _name(word) == "flagfile":
-            path = word.partition("=")[2] or (argv[i + 1] if i + 1 < len(argv) else "")
-            yield path.strip()
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        return pathlib.Path(path).expanduser().read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
-        return []
-
-
-def _name(word: str) -> str:
-    name = word.lstrip("-").partition("=")[0].partition(" ")[0].replace("-", "_")
-    return name if word.startswith("-") else ""

@@ -3,7 +3,7 @@
 import dataclasses
 
 from estimator_trainer.errors import Problem, refuse, Setting
-from estimator_trainer.settings.trainer_config import out_of_range, setting
+from estimator_trainer.settings.trainer_config import out_of_range, put_home_in_paths, setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
 PLATFORMS = ("tfjob", "kubernetes", "jobset", "vertex", "ai-platform", "slurm")
@@ -40,7 +40,8 @@ class JobConfig:
         " itself. `manifest` takes master for AI Platform only.", choices=("chief", "master"))
 
     log_dir: str = setting(
-        LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.")
+        LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.",
+        is_path=True)
     share_import: bool = setting(
         LAUNCH, True, "Let one process import TensorFlow and fork into the tasks, on Linux and"
         " without GPUs; --noshare_import starts each by itself.")
@@ -53,7 +54,8 @@ class JobConfig:
     image: str = setting(MANIFEST, "", "Container image to build from the Dockerfile that"
                          " `manifest` writes; Vertex AI needs none.")
     output_dir: str = setting(
-        MANIFEST, "manifest", "Directory to write the job, the Dockerfile and the source to.")
+        MANIFEST, "manifest", "Directory to write the job, the Dockerfile and the source to.",
+        is_path=True)
     namespace: str = setting(MANIFEST, "default", "Kubernetes: the namespace.")
     volume: str = setting(MANIFEST, "", "Kubernetes: CLAIM:PATH, a PersistentVolumeClaim that every"
                           " task mounts at PATH, for a --model_dir below it.")
@@ -73,6 +75,7 @@ class JobConfig:
     region: str = setting(MANIFEST, "us-central1", "Vertex AI and AI Platform: region of the job.")
 
     def __post_init__(self) -> None:
+        put_home_in_paths(self)
         problems = out_of_range(self)
         for role in ("chief", "evaluator"):
             if getattr(self, role) > 1:

@@ -7,14 +7,14 @@ Standard library only, so a mistake is reported before TensorFlow is imported.
 import dataclasses
 from typing import Any, NamedTuple
 
-from estimator_trainer import deadlines
+from estimator_trainer import deadlines, storage
 from estimator_trainer.cluster import topology
 from estimator_trainer.errors import near_match, Problem, refuse, Setting
 from estimator_trainer.settings import conflicts, length
 
 
 def setting(group: str, default: Any, help_text: str, choices: tuple[str, ...] = (),
-            minimum: float | None = None) -> Any:
+            minimum: float | None = None, is_path: bool = False) -> Any:
     """Returns a field that defines a flag of its name, default and help.
 
     Args:
@@ -23,9 +23,20 @@ def setting(group: str, default: Any, help_text: str, choices: tuple[str, ...] =
       help_text: One sentence.
       choices: The values allowed; empty for any value.
       minimum: The smallest number allowed, or None.
+      is_path: Whether the value is a path, or several with commas.
     """
-    metadata = {"group": group, "help": help_text, "choices": choices, "minimum": minimum}
+    metadata = {"group": group, "help": help_text, "choices": choices, "minimum": minimum,
+                "is_path": is_path}
     return dataclasses.field(default=default, metadata=metadata)
+
+
+def put_home_in_paths(config: Any) -> None:
+    """Replaces `~/` in the paths of a dataclass that is being made, which may be frozen."""
+    for field in dataclasses.fields(config):
+        if field.metadata["is_path"]:
+            value = getattr(config, field.name)
+            object.__setattr__(config, field.name, storage.with_home(value) if isinstance(
+                value, str) else tuple(map(storage.with_home, value)))
 
 
 def out_of_range(config: Any) -> list[Problem]:
@@ -94,14 +105,16 @@ class TrainerConfig(RankConfig):
         " default: the input_fn module's own, else derived from its data.")
     param: tuple[str, ...] = setting(
         "What to train", (), "A plug-in's param, as key=value. Repeatable; `list` shows them all.")
-    params_file: str = setting("What to train", "", "JSON object of params. --param wins over it.")
+    params_file: str = setting("What to train", "", "JSON object of params. --param wins over it.",
+                               is_path=True)
     plugin_flag: tuple[str, ...] = setting(
         "What to train", (), "An absl flag that a plug-in's module defines, as name=value."
         " Repeatable; or all of them after `--`: -- --name=value")
     model_dir: str = setting(
         "What to train", "",
         "Directory of checkpoints, evaluations and exports, shared by all tasks. Default:"
-        " --job_dir, then $AIP_MODEL_DIR, then (in one process only) a new temporary directory.")
+        " --job_dir, then $AIP_MODEL_DIR, then (in one process only) a new temporary directory.",
+        is_path=True)
     tf1: bool = setting("What to train", False, "Give the plug-ins TensorFlow 1's names and"
                         " behaviour, and tf.contrib, by `import tensorflow`.")
     tf1_op_seeds: bool = setting(
@@ -163,7 +176,8 @@ class TrainerConfig(RankConfig):
         "Training", 0, "Graph-level random seed; 0 = a different one each run.", minimum=0)
     warm_start_from: str = setting(
         "Training", "", "Checkpoint, directory or export whose variables a fresh run starts from:"
-        " all of the model, statistics of batch norm too; the optimizer's start fresh.")
+        " all of the model, statistics of batch norm too; the optimizer's start fresh.",
+        is_path=True)
     warm_start_vars: str = setting(
         "Training", ".*", "Variables to warm-start: names or regular expressions, with commas.")
     warm_start_rename: tuple[str, ...] = setting(
@@ -260,10 +274,10 @@ class TrainerConfig(RankConfig):
         "Feature copied unchanged into predictions and exports, to tell instances apart.")
     export_dir: str = setting(
         "Export and prediction", "",
-        "For `predict`: a SavedModel to predict with instead of a checkpoint.")
+        "For `predict`: a SavedModel to predict with instead of a checkpoint.", is_path=True)
     data: str = setting(
         "Export and prediction", "", "For `predict`: the data to predict: files, a folder, or `-`"
-        " for JSON lines on standard input; default: the input_fn's evaluation data.")
+        " for JSON lines on standard input; default: the input_fn's evaluation data.", is_path=True)
     with_inputs: bool = setting(
         "Export and prediction", False,
         "For `predict`: write texts, numbers and file names of the input beside the predictions.")
@@ -274,9 +288,10 @@ class TrainerConfig(RankConfig):
     output: str = setting(
         "Export and prediction", "", "For `predict`: the file to write, whose ending decides: .csv,"
         " .parquet, .feather or .jsonl; another one: the kind of --data. Default: JSON lines on"
-        " standard output.")
+        " standard output.", is_path=True)
 
     def __post_init__(self) -> None:
+        put_home_in_paths(self)
         refuse([
             *out_of_range(self),
             *conflicts.of_paths({**self.paths, "params_file": self.params_file}),

@@ -97,7 +97,8 @@ def _places(params: Mapping[str, Any]) -> tuple[str, str]:
         if folder and not file_system.is_folder(folder):
             raise DataFileError(
                 f"{name} is {params[name]!r}, and there is no such folder; expected one that this "
-                f"machine can read. For example: --param {name}=/data")
+                f"machine can read. For example: --param {name}="
+                f"{'/mnt' * folder.startswith('/data')}/data")
     splits = _splits(train_dir)
     if eval_dir:
         return (splits.get("train_dir", train_dir), _splits(eval_dir).get("eval_dir", eval_dir))

@@ -16,6 +16,7 @@ from typing import Any, Mapping
 
 import tensorflow as tf
 
+from input_fns.reading import file_names
 from input_fns.reading.errors import DataFileError
 
 NAME = "dataset.json"
@@ -50,7 +51,7 @@ def data_params(patterns: str) -> dict[str, Any]:
     Raises:
       DataFileError: The command did not write the file.
     """
-    path = os.path.join(os.path.dirname(patterns.partition(",")[0]), NAME)
+    path = os.path.join(os.path.dirname(file_names.parts_of(patterns)[0]), NAME)
     try:
         if not patterns or not tf.io.gfile.exists(path):
             return {}
@@ -75,8 +76,9 @@ def data_params(patterns: str) -> dict[str, Any]:
 
 def _split_of(patterns: str) -> str:
     """Returns the split whose files the patterns match, all of them; "" if there is none."""
-    paths = {path for pattern in patterns.split(",") for path in tf.io.gfile.glob(pattern.strip())}
+    paths = {path for pattern in file_names.parts_of(patterns)
+             for path in file_names.found_by("train_files", pattern)}
     names = [_FILE.fullmatch(os.path.basename(path)) for path in paths]
     parts = {(name["split"], int(name["files"])) if name else ("", 0) for name in names}
-    split, files = parts.pop() if len(parts) == 1 else ("", 0)
-    return split if files == len(paths) else ""
+    split, count = parts.pop() if len(parts) == 1 else ("", 0)
+    return split if count == len(paths) else ""

@@ -35,7 +35,7 @@ def matched(param: str, patterns: str) -> list[str]:
             f"commas. For example: {_flag(param)}'/data/{param[:5].rstrip('_')}-*'")
     files: list[str] = []
     for pattern in parts_of(patterns):
-        found = _glob(param, pattern)
+        found = found_by(param, pattern)
         if not found or found == [pattern] and file_system.is_folder(found[0]):
             raise DataFileError(_no_match(param, pattern))
         files += found
@@ -110,13 +110,12 @@ def first_problem(params: Mapping[str, Any], kind: str,
     return ""
 
 
-def _glob(param: str, pattern: str) -> list[str]:
+def found_by(param: str, pattern: str) -> list[str]:
+    """Returns the file of that very name, or the files and folders that match, sorted."""
     if file_system.is_remote(pattern):
         return _remote(param, pattern)
     try:
-        # A file's name may have brackets, which are part of a pattern too.
-        is_name = "[" in pattern and os.path.isfile(pattern)
-        return [pattern] if is_name else file_system.matching(pattern)
+        return file_system.matching(pattern)
     except OSError as error:
         raise DataFileError(f"{param} is {pattern!r}, which cannot be looked at: {error.strerror}. "
                             "Look at the rights of its folder") from error
@@ -153,16 +152,17 @@ def _no_match(param: str, pattern: str) -> str:
     is_folder = file_system.is_folder(pattern)
     folder = pattern if is_folder else os.path.dirname(pattern) or "."
     what = "is a folder" if is_folder else "matches no file"
+    example = f"{_flag(param)}'{'/mnt' * pattern.startswith('/data/')}/data/*'"
     if not file_system.is_folder(folder):
         return (f"{param} is {pattern!r}, which {what}: there is no folder {folder!r}; expected "
-                f"files that this machine can read. For example: {_flag(param)}'/data/*'")
+                f"files that this machine can read. For example: {example}")
     names = sorted(file_system.names_in(folder))
     if not names:
         return (f"{param} is {pattern!r}, which {what}, and {folder!r} is empty; expected files "
-                f"that this machine can read. For example: {_flag(param)}'/data/*'")
+                f"that this machine can read. For example: {example}")
     shown = ", ".join(names[:_SHOWN_NAMES])
     more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
     near = difflib.get_close_matches(os.path.basename(pattern), names, n=1, cutoff=0.0)[0]
-    example = os.path.join(folder, "*" if is_folder else near)
+    path = os.path.join(folder, "*" if is_folder else near)
     return (f"{param} is {pattern!r}, which {what}; expected a file or a pattern of files, and "
-            f"{folder!r} holds {shown}{more}. For example: {_flag(param)}'{example}'")
+            f"{folder!r} holds {shown}{more}. For example: {_flag(param)}'{path}'")

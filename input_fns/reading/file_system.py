@@ -51,17 +51,22 @@ def stat(path: str) -> Stat:
 
 
 def matching(pattern: str) -> list[str]:
-    """Returns the files and folders that match a pattern, sorted.
+    """Returns the file of that very name, or the files and folders that match, sorted.
 
     Raises:
       OSError: The folder of a local pattern cannot be read.
     """
     if is_remote(pattern):
         return sorted(_gfile().glob(pattern))
-    found = sorted(glob.glob(pattern))
-    folder = os.path.dirname(pattern) or "."
-    if not found and os.path.isdir(folder):
-        os.listdir(folder)  # Raises the error that `glob` leaves out.
+    # The names of files and folders may have brackets, which are part of a pattern too.
+    if os.path.isfile(pattern):
+        return [pattern]
+    folder, name = os.path.split(pattern)
+    if not os.path.isdir(folder or "."):
+        return sorted(glob.glob(pattern))
+    found = sorted(os.path.join(folder, each) for each in glob.glob(name, root_dir=folder or None))
+    if not found:
+        os.listdir(folder or ".")  # Raises the error that `glob` leaves out.
     return found
 
 

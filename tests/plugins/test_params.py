@@ -33,7 +33,7 @@ def test_plugin_params_are_a_dict_with_attributes(copied):
 @pytest.mark.any_tensorflow
 def test_plugin_params_name_a_missing_param_in_a_sentence():
     params = PluginParams(units=3)
-    with pytest.raises(AttributeError, match="param unit is missing.*Did you mean 'units'"):
+    with pytest.raises(AttributeError, match="param unit is missing.*of which 'units' is the most"):
         params.unit
     with pytest.raises(errors.ConfigError, match="(?s)^param batch_size.*--global_batch_size=64"):
         params["batch_size"]
