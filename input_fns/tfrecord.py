@@ -39,8 +39,8 @@ from typing import Any, Mapping, Optional
 from google.protobuf import message  # type: ignore[import-untyped]
 import tensorflow as tf
 
-from input_fns.reading import (dataset_json, example_labels, labels, pipeline, same_files,
-                               whole_records)
+from input_fns.reading import (dataset_json, example_labels, label_classes, labels, pipeline,
+                               same_files, whole_records)
 from input_fns.reading.bad_record import elements, ERRORS, first_failure
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.file_names import first_problem, matched
@@ -255,7 +255,7 @@ def _class(label: Any, params: Mapping[str, Any]) -> Any:
                                              for text in params["label_vocabulary"]])
         return _asserted(tf.argmax(tf.cast(places, tf.int32), -1), tf.reduce_any(places, -1),
                          "a label is none of label_vocabulary")
-    if label.dtype.is_floating and params["num_classes"] > 0 and example_labels.are_classes(params):
+    if label.dtype.is_floating and params["num_classes"] > 0 and label_classes.are_classes(params):
         return _asserted(tf.cast(label, tf.int64), tf.equal(label, tf.round(label)),
                          "a label is no whole number, and so no class")
     return label

@@ -147,8 +147,11 @@ def _of_table(features: dict[str, Any], params: dict[str, Any]) -> tuple[dict[st
 
 def _estimator(name: str, columns: list[Any], params: dict[str, Any],
                config: tf.estimator.RunConfig) -> tf.estimator.Estimator:
-    output = ({"n_classes": classifier.num_classes(params)} if name.endswith("Classifier") else
-              {"label_dimension": params["label_dimension"]})
+    if name.endswith("Classifier"):
+        other = f"--param estimator={name.removesuffix('Classifier')}Regressor"
+        output = {"n_classes": classifier.num_classes(params, other)}
+    else:
+        output = {"label_dimension": params["label_dimension"]}
     return getattr(tf.estimator, name)(config=config, **output, **_parts(name, columns, params))
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from model_fns.training import class_names
+from model_fns.training import class_names, classifier
 
 DEFAULT_PARAMS = {
     **class_names.DEFAULT_PARAMS,
@@ -75,7 +75,8 @@ def small_cnn(params: dict[str, Any]) -> tf.keras.Model:
     hidden = tf.keras.layers.Conv2D(64, 3, activation="relu")(hidden)
     hidden = tf.keras.layers.GlobalMaxPooling2D()(hidden)
     hidden = tf.keras.layers.Dropout(0.25)(hidden)
-    logits = tf.keras.layers.Dense(params["num_classes"] or 10, name="logits")(hidden)
+    classes = classifier.num_classes(params) if params["num_classes"] else 10
+    logits = tf.keras.layers.Dense(classes, name="logits")(hidden)
     model = tf.keras.Model(image, logits)
     model.compile(optimizer=tf.keras.optimizers.legacy.Adam(0.003),
                   loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),

@@ -52,15 +52,12 @@ class Rows:
         else:
             found = predict.answered(self.plan, _rows(self._columns))
             names = list(self._columns) if self.plan.config.with_inputs else ()
-        writer = PredictionWriter(found.class_names, has_key=False, is_typed=True,
-                                  is_all=self.plan.config.all)
-        return _with_answers(self._data, {name: self._columns[name] for name in names},
-                             found, writer)
+        return _with_answers(self._data, {name: self._columns[name] for name in names}, found)
 
 
-def _with_answers(data: Any, beside: Mapping[str, Any], found: predict.Found,
-                  writer: PredictionWriter) -> Any:
+def _with_answers(data: Any, beside: Mapping[str, Any], found: predict.Found) -> Any:
     """Returns the answers, with inputs beside them, as columns of the kind of `data`."""
+    writer = PredictionWriter(found.class_names, has_key=False, is_typed=True)
     answers = pa.concat_tables(typed_rows.tables(
         writer.next_row(answer._replace(inputs={})) for answer in found.answers))
     if not writer.count:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Mapping, Sequence
 
-from input_fns.reading import labels
+from input_fns.reading import advice, labels
 from input_fns.reading.column import bad_value, empty_label, empty_value
 from input_fns.reading.field import is_finite, is_of
 from input_fns.reading.table import Table
 
 _SIGN = "a record cannot be used"
+_MOST_CLASSES = 1000
 
 
 def fields_problem(fields: Sequence[str], table: Table,
@@ -41,11 +41,15 @@ def _label_problem(value: str, kind: type, params: Mapping[str, Any]) -> str:
     if not value:
         return empty_label(params["label"])
     if not is_of(value, kind):
-        return bad_value(params["label"], value, kind, params)
+        return bad_value(params["label"], value, kind, params, is_alone=False)
     if vocabulary:
         return "" if value in vocabulary else (
             f": label is {value!r}; expected one of {vocabulary}. Correct the line, or give them "
-            f"all: --param label_vocabulary='{json.dumps([*vocabulary, value])}'")
+            "all: " + advice.typed("label_vocabulary", [*vocabulary, value]))
     problem = labels.problem(int(value), params["num_classes"]) if kind is int else ""
-    return problem and (f": {problem}. Correct the line, or give their number: --param num_classes="
-                        f"{max(int(value), 1) + 1}; -1 if the label is no class")
+    if not problem:
+        return ""
+    remedies = [f"if the label is a number and no class: {advice.as_number(params)}"]
+    if 0 <= int(value) < _MOST_CLASSES:
+        remedies.insert(0, f"give their number: --param num_classes={int(value) + 1}")
+    return f": {problem}. Correct the line, or {'; or, '.join(remedies)}"

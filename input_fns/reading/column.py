@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any, Mapping, NamedTuple, Optional
 
@@ -10,6 +9,7 @@ from absl import logging
 import numpy as np
 import pyarrow as pa
 
+from input_fns.reading import advice
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import is_of, numbers_of
 from input_fns.reading.table_scan import Scan
@@ -19,6 +19,7 @@ EXPECTED = {int: "an integer", float: "a number", str: "text"}
 _NUMBERS_OF_TEN = 9
 _DIGITS = 6
 _PLURALS = {int: "integers", float: "numbers"}
+_SHOWN_CHARS, _SHOWN = 60, 3
 
 
 class Column(NamedTuple):
@@ -80,19 +81,30 @@ def measured(numbers: np.ndarray) -> tuple[float, float]:
 
 
 def bad_value(name: str, value: str, kind: type, params: Mapping[str, Any],
-              among: str = "") -> str:
-    """Returns what is wrong with a value and how to mend it, worded to follow its place."""
+              among: str = "", is_alone: bool = True) -> str:
+    """Returns what is wrong with a value and how to mend it, worded to follow its place.
+
+    Args:
+      name: The column.
+      value: The text of the field.
+      kind: The column's type.
+      params: The params of `input_fns/csv.py`.
+      among: Words on the other values.
+      is_alone: Whether no other text of the column is known that is not of the type.
+    """
     is_label = name == params["label"]
+    remedies = ["Correct or delete the line"]
     if kind is int and is_of(value, float):
-        remedies = [f"read the column as float: --param column_types='"
-                    f"{json.dumps({name: 'float'})}'"]
-    else:
-        remedies = [] if params["na_value"] or is_label else [
-            f"let this text stand for an empty field: --param na_value='{value}'"]
-        remedies += [f"read the column as text: --param column_types='"
-                     f"{json.dumps({name: 'text'})}'"]
-    return (f": {'label' if is_label else 'column'} {name!r} is {value!r}{among}; expected "
-            f"{EXPECTED[kind]}. Correct the line, or {', or '.join(remedies)}")
+        remedies.append(f"read the column as float: {advice.of_type(name, 'float', params)}")
+    elif "\0" not in value:
+        if is_alone and not params["na_value"]:
+            remedies.append("let this text stand for an empty field: "
+                            + advice.typed("na_value", value)
+                            + " --param empty_labels=leave_out" * is_label)
+        if not is_label:
+            remedies.append(f"read the column as text: {advice.of_type(name, 'text', params)}")
+    return (f": {'label' if is_label else 'column'} {name!r} is {_shortened(value)!r}{among}; "
+            f"expected {EXPECTED[kind]}. {', or '.join(remedies)}")
 
 
 def empty_value(name: str) -> str:
@@ -117,7 +129,7 @@ def _check_empty(name: str, scan: Scan, is_full: np.ndarray, kind: Optional[type
     if is_needed and not (is_full & scan.is_training).any():
         raise DataFileError(
             f"column {name!r} is empty in {scan.extent} of the training files; expected values, or "
-            f"the column left out. For example: --param drop='{json.dumps([name])}'")
+            f"the column left out. For example: {advice.dropped(name, params)}")
 
 
 def _numbers(name: str, scan: Scan, lines: np.ndarray, kind: Optional[type],
@@ -149,5 +161,14 @@ def _numbers(name: str, scan: Scan, lines: np.ndarray, kind: Optional[type],
                             scan.place(int(lines[first])))
         return str, None
     among = f", and {count:,} of the {total:,} values are {_PLURALS[kind or float]}"
+    others = [value for value, is_good in zip(different.to_pylist(), good)
+              if not is_good and value != bad.as_py()]
+    if others:
+        among += f", others {', '.join(repr(_shortened(value)) for value in others[:_SHOWN])}"
+        among += ", ..." * (len(others) > _SHOWN)
     raise DataFileError(scan.place(int(lines[first])) + bad_value(
-        name, bad.as_py(), kind or float, params, among))
+        name, bad.as_py(), kind or float, params, among, is_alone=not others))
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= _SHOWN_CHARS else f"{value[:_SHOWN_CHARS]}..."

@@ -19,13 +19,12 @@ is left out. A type in `column_types`, or the column in `columns`, keeps it.
 from __future__ import annotations
 
 import collections
-import json
 import re
 from typing import Any, Mapping, NamedTuple, Optional
 
 import numpy as np
 
-from input_fns.reading import dates
+from input_fns.reading import advice, dates
 from input_fns.reading.column import Column, measured
 from input_fns.reading.table_scan import Scan
 
@@ -90,9 +89,9 @@ def decided(name: str, scan: Scan, column: Column, params: Mapping[str, Any]) ->
     if not set_by_user:
         reason = _reason_to_leave_out(name, len(texts), counts, column, is_date=form is not None)
         if reason:
-            keep = json.dumps({name: "text" if column.kind is str else column.kind.__name__})
-            return Decision(None, len(counts), f"{reason}; to use it: column_types='{keep}'",
-                            len(counts) > 1)
+            kind = "text" if column.kind is str else column.kind.__name__
+            keep = advice.of_type(name, kind, params)
+            return Decision(None, len(counts), f"{reason}; to use it: {keep}", len(counts) > 1)
     if set_by_user == "category":
         return _category(counts, len(texts))
     if form is not None:

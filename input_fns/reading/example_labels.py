@@ -9,25 +9,19 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from input_fns.reading import label_classes, label_scale
+from input_fns.reading import advice, label_classes, label_scale
+from input_fns.reading.advice import MOST_CLASSES
 from input_fns.reading.bad_record import elements, ERRORS
+from input_fns.reading.errors import DataParamError
 
 _RECORDS, _BYTES, _AT_A_TIME, _MEASURED = 100_000, 256 * 1024**2, 1000, 100
-
-
-def are_classes(params: Mapping[str, Any]) -> bool:
-    """Returns whether the model learns classes, if the labels can be classes.
-
-    The models of this program that do have one of these params. The labels of any other model_fn
-    are its own affair, and a model_dir of before has `prepare_columns=false`.
-    """
-    return "label_smoothing" in params or bool(params.get("prepare_columns"))
 
 
 def are_wanted(params: Mapping[str, Any]) -> bool:
     """Returns whether the model needs what `learned` returns."""
     entry = params["schema"].get(params["label"], {})
-    return are_classes(params) and not params["num_classes"] and entry.get("shape") == []
+    is_open = not params["num_classes"] and entry.get("shape") == []
+    return is_open and label_classes.are_classes(params)
 
 
 def learned(records: Callable[[], tf.data.Dataset], params: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,6 +36,7 @@ def learned(records: Callable[[], tf.data.Dataset], params: Mapping[str, Any]) -
 
     Raises:
       DataFileError: The texts of a label are too many for classes, or one alone.
+      DataParamError: The label is a number, and the model learns classes alone.
     """
     label, dtype = params["label"], params["schema"][params["label"]]["dtype"]
     values = _values(records, label, dtype)
@@ -61,10 +56,15 @@ def _of_numbers(label: str, values: np.ndarray, params: Mapping[str, Any]) -> di
         return {"num_classes": count}
     text = f"label {label} is a number, not a class: {count:,} values in {len(values):,} records"
     is_whole = bool((different == np.round(different)).all())
-    if is_whole and count <= label_classes.MOST_IN_HINT and different[0] >= 0:
+    classes = ""
+    if is_whole and count <= MOST_CLASSES and different[0] >= 0:
         text += f", but not all of 0 to {int(max(different[-1], 1))}"
-        text += f". If they are classes: --param num_classes={int(max(different[-1], 1)) + 1}"
-    logging.info("%s", text)
+        classes = f"if they are classes: --param num_classes={int(max(different[-1], 1)) + 1}"
+    wanted = label_classes.wanted_classes(params)
+    if wanted:
+        raise DataParamError(f"{text}, and {wanted}; expected a model of numbers. For example: "
+                             + "; or, ".join(filter(None, [advice.as_number(params), classes])))
+    logging.info("%s", ". I".join(filter(None, [text, classes.removeprefix("i")])))
     scale = label_scale.of_numbers(values) if params.get("label_scale") == {} else {}
     return {"num_classes": label_classes.NO_CLASSES, **({"label_scale": scale} if scale else {})}
 

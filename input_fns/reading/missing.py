@@ -8,7 +8,7 @@ from absl import logging
 from pyarrow import compute
 import pyarrow as pa
 
-from input_fns.reading import number_format
+from input_fns.reading import advice, number_format
 from input_fns.reading.field import numbers_of
 
 _WORDS = frozenset(("na", "n/a", "n.a.", "#n/a", "#na", "null", "none", "nil", "nan", "-nan",
@@ -35,8 +35,8 @@ def found(columns: Mapping[str, pa.ChunkedArray]) -> str:
     word = max(counts, key=lambda each: counts[each])
     names = ", ".join(having[word][:_SHOWN]) + ", ..." * (len(having[word]) > _SHOWN)
     logging.info("%r stands for an empty field, as beside the numbers of %s: na_value=%r. If it is"
-                 " a text in a column, read it as such: --param column_types='{\"%s\": \"text\"}'",
-                 word, names, word, having[word][0])
+                 " a text in a column, read it as such: %s", word, names, word,
+                 advice.typed("column_types", {having[word][0]: "text"}))
     return word
 
 

@@ -13,6 +13,8 @@ from typing import Iterable, Optional, Sequence
 
 from absl import logging
 
+from input_fns.reading import advice
+
 # A format's name is a number that is written in it.
 ENGLISH, GERMAN, SPACED = "1,234.5", "1.234,5", "1 234.5"
 FORMATS = (ENGLISH, GERMAN, SPACED)
@@ -85,8 +87,8 @@ def found(name: str, values: Sequence[str]) -> str:
               and plain(example, each) not in (example, plain(example, best))]
     logging.info("column %r has numbers in the format %s: %r is %s%s", name, best, example,
                  plain(example, best), "" if not others else
-                 f". If it is {plain(example, others[0])}: --param number_formats="
-                 f"'{{\"{name}\": \"{others[0]}\"}}'")
+                 f". If it is {plain(example, others[0])}: "
+                 + advice.typed("number_formats", {name: others[0]}))
     return best
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import math
-import shlex
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
-from input_fns.reading import number_format
+from input_fns.reading import advice, number_format
 from input_fns.reading.errors import DataParamError
 from input_fns.reading.field import is_of, Number, Value
 from input_fns.reading.header import Header, header_of
+from input_fns.reading.table_params import KINDS
 
 # Params of models that say what columns are; where one is set, columns are not prepared.
 OF_UNPREPARED = ("categorical_columns", "numeric_columns", "numeric_scale")
@@ -152,9 +152,16 @@ def type_of(default: Value, params: Mapping[str, Any]) -> type:
 
 
 def chosen(params: Mapping[str, Any]) -> dict[str, Value]:
-    """Returns the param `columns` without the columns to drop."""
-    return {name: default for name, default in params["columns"].items()
-            if name not in params["drop"]}
+    """Returns the param `columns` without the columns to drop, each of the type that is set."""
+    return {name: _as_kind(default, KINDS.get(params["column_types"].get(name, "")))
+            for name, default in params["columns"].items() if name not in params["drop"]}
+
+
+def _as_kind(default: Value, kind: Optional[type]) -> Value:
+    if kind is None or isinstance(default, kind):
+        return default
+    value: Value = kind() if str in (kind, type(default)) else kind(default)
+    return value
 
 
 def check_features(names: Any, path: str, label: str) -> None:
@@ -162,7 +169,7 @@ def check_features(names: Any, path: str, label: str) -> None:
     if not set(names) - {label}:
         raise DataParamError(
             f"columns and drop leave no column of {path} but the label {label!r}; expected one "
-            "or more to learn from. For example: --param drop='[]'")
+            "or more to learn from. For example: " + advice.typed("drop", []))
 
 
 def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParamError:
@@ -170,9 +177,9 @@ def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParam
     names = [each for each in names if each]
     blank = [each for each in names if each.strip() == name]
     near = (blank or difflib.get_close_matches(name, names, n=1) or [""])[0]
-    examples = {"label": shlex.quote(near), "drop": f"'[\"{near}\"]'",
-                "columns": f"'{{\"{near}\": 0.0}}'", "column_types": f"'{{\"{near}\": \"text\"}}'"}
-    example = f"--param {param}={examples[param]}"
+    value: Any = {"label": near, "drop": [near], "columns": {near: 0.0},
+                  "column_types": {near: "text"}}[param]
+    example = advice.typed(param, value)
     if not near and len(names) == 1 and len(names[0].split()) > 1:
         example = "if blanks separate the columns: --param delimiter=' '"
     elif not near and any(is_of(each, float) for each in names):

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import codecs
 import csv
-import json
 from typing import Iterator, NamedTuple, Protocol, Sequence
 
 import numpy as np
 from pyarrow import compute, csv as arrow_csv
 import pyarrow as pa
 
-from input_fns.reading import arrow_file, json_lines, table_file, text_records
+from input_fns.reading import advice, arrow_file, json_lines, table_file, text_records
 from input_fns.reading.errors import RecordError
 from input_fns.reading.table import Table
 from input_fns.reading.text_records import TextBlock
@@ -198,7 +197,8 @@ class JsonBlock(NamedTuple):
                     name = table.names[nested[0]]
                     raise RecordError(
                         f"{place}: column {name!r} is a {fields[nested[0]]}; expected a number or "
-                        f"a text, or the column left out: --param drop='{json.dumps([name])}'")
+                        f"a text, or the column left out: "
+                        + advice.typed("drop", [name]))
                 yield place, [table.truth.get(name, {}).get(field, field)
                               for name, field in zip(table.names, fields)]
 

@@ -26,7 +26,7 @@ _MOST_COMPARED_BYTES = 20 * 1024**2
 _USED = ("columns", "column_types", "drop", "label", "label_vocabulary", "num_classes",
          "delimiter", "na_value", "empty_numbers", "empty_labels", "eval_files",
          "eval_every", "train_files", "number_formats", "prepare_columns", "table_columns",
-         "label_scale", *OF_UNPREPARED)
+         "label_scale", "estimator", "label_smoothing", *OF_UNPREPARED)
 
 
 class _Inputs(NamedTuple):
@@ -109,7 +109,7 @@ def _label_kind(params: Mapping[str, Any]) -> Optional[type]:
     if params["label_vocabulary"]:
         return str
     if label in chosen(params):
-        return type(params["columns"][label])
+        return type(chosen(params)[label])
     return table_params.KINDS.get(params["column_types"].get(label, ""))
 
 
@@ -187,8 +187,7 @@ def _kinds(found: Scan, params: Mapping[str, Any], path: str) -> dict[str, Optio
 def _fill(name: str, column: Column, params: Mapping[str, Any]) -> Value:
     """Returns the value of empty fields, of the column's type."""
     if name in params["columns"]:
-        value: Value = params["columns"][name]
-        return value
+        return chosen(params)[name]
     if column.kind is str or params["empty_numbers"] != "mean":
         zero: Value = column.kind()
         return zero
@@ -204,7 +203,7 @@ def _check_decisions(decisions: Mapping[str, column_kinds.Decision], found: Scan
             f"{path} has no column to learn {label!r} from: {column_kinds.shown(name)!r}"
             f"{' and others are' * (len(decisions) > 1)}{' is' * (len(decisions) == 1)} left out, "
             f"as {first.text.partition('; to use')[0]}. More rows may help; to use it anyway: "
-            f"--param {first.text.partition('to use it: ')[2]}")
+            f"{first.text.partition('to use it: ')[2]}")
     for name, each in decisions.items():
         bad = next((value for value in (each.entry or {}).get("values", ())
                     if table_file.NO_TEXT in value), None)
@@ -236,7 +235,7 @@ def _log_hints(found: Scan, columns: Mapping[str, Column],
     label = params["label"]
     of_classes = table_hints.of_classes(found.columns[label], label) if (
         columns[label].kind is str and not params["label_vocabulary"]) else []
-    for hint in (*of_classes, *table_hints.of_label(found, columns, label, is_class),
+    for hint in (*of_classes, *table_hints.of_label(found, columns, params, is_class),
                  *table_hints.of_parts(training, evaluated, categories)):
         logging.warning("%s.", hint)
 

@@ -6,11 +6,11 @@ Each is a sentence for the log; the training goes on.
 from __future__ import annotations
 
 import collections
-import json
-from typing import Mapping, Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from input_fns.reading import advice
 from input_fns.reading.column import Column
 from input_fns.reading.table_scan import Scan
 
@@ -25,15 +25,17 @@ _OVERLAP_SHARE = 0.2
 _UNSEEN_SHARE = 0.05
 
 
-def of_label(scan: Scan, columns: Mapping[str, Column], label: str, is_class: bool) -> list[str]:
+def of_label(scan: Scan, columns: Mapping[str, Column], params: Mapping[str, Any],
+             is_class: bool) -> list[str]:
     """Returns a sentence for each column that alone tells the label.
 
     Args:
       scan: The lines that were read.
       columns: The columns that are used, and the label.
-      label: The label's name.
+      params: The params of `input_fns/csv.py`.
       is_class: Whether the label is a class; otherwise it is a number.
     """
+    label = params["label"]
     texts = scan.columns[label]
     if len(texts) < _LEAST_ROWS:
         return []
@@ -46,7 +48,7 @@ def of_label(scan: Scan, columns: Mapping[str, Column], label: str, is_class: bo
         if how:
             found.append(
                 f"column {name!r} alone tells the label {label!r} ({how}): is it known before the "
-                f"label is? If not, leave it out: --param drop='{json.dumps([name])}'")
+                f"label is? If not, leave it out: {advice.dropped(name, params)}")
     return found
 
 

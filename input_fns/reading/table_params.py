@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Mapping
 
+from input_fns.reading import advice
 from input_fns.reading.errors import DataParamError
 
 # The last two are kinds for a model that prepares columns itself; it takes both as texts.
@@ -27,7 +27,7 @@ def check(params: Mapping[str, Any]) -> None:
         others = [name for name in params["drop"] if name != params["label"]]
         raise DataParamError(
             f"drop has {params['label']!r}, which is the label; expected columns that are no label."
-            f" For example: --param drop='{json.dumps(others)}'")
+            f" For example: {advice.typed('drop', others)}")
     for name, values in _EMPTY.items():
         if params[name] not in values:
             raise DataParamError(f"{name} is {params[name]!r}; expected one of "
@@ -46,18 +46,13 @@ def _check_columns(params: Mapping[str, Any]) -> None:
         if type(default) not in (int, float, str):
             raise DataParamError(
                 f"columns has {default!r} for {name!r}; expected the value that stands for a "
-                "missing one, of the column's type: 0, 0.0 or \"\". For example: --param "
-                f"columns='{{\"{name}\": 0.0}}'")
+                "missing one, of the column's type: 0, 0.0 or \"\". For example: "
+                + advice.typed("columns", {**params["columns"], name: 0.0}))
     for name, kind in params["column_types"].items():
         if kind not in KINDS:
             raise DataParamError(
                 f"column_types has {kind!r} for {name!r}; expected one of {', '.join(KINDS)}. For "
-                f"example: --param column_types='{{\"{name}\": \"text\"}}'")
-        if not isinstance(params["columns"].get(name, KINDS[kind]()), KINDS[kind]):
-            raise DataParamError(
-                f"column_types has {kind!r} for {name!r}, and columns has "
-                f"{params['columns'][name]!r}; expected a value of that type in columns, or the "
-                f"column in one of the two. For example: --param column_types='{{}}'")
+                f"example: {advice.of_type(name, 'text', params)}")
 
 
 def _check_classes(params: Mapping[str, Any]) -> None:

@@ -232,9 +232,10 @@ def _column(name: str, texts: pa.ChunkedArray, params: Mapping[str, Any],
 
 def _is_text(name: str, params: Mapping[str, Any]) -> bool:
     """Returns whether the user has said that a column is text."""
-    return KINDS.get(params["column_types"].get(name, "")) is str or isinstance(
-        params["columns"].get(name), str) or bool(
-            name == params["label"] and params["label_vocabulary"])
+    if name == params["label"] and params["label_vocabulary"]:
+        return True
+    kind = KINDS.get(params["column_types"].get(name, ""), type(params["columns"].get(name)))
+    return kind is str
 
 
 def _are_plain(texts: pa.ChunkedArray, empty: Sequence[str]) -> bool:

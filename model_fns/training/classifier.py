@@ -29,8 +29,12 @@ def with_recipe(params: dict[str, Any], recipe: dict[str, Any]) -> dict[str, Any
                          if params[key] == value}}
 
 
-def num_classes(params: dict[str, Any]) -> int:
+def num_classes(params: dict[str, Any], other: str = "--model_fn=canned") -> int:
     """Returns the number of classes.
+
+    Args:
+      params: See DEFAULT_PARAMS.
+      other: The words to type for a model that learns a label that is a number.
 
     Raises:
       ParamError: Neither the user nor the data sets the number.
@@ -38,9 +42,8 @@ def num_classes(params: dict[str, Any]) -> int:
     params = {**DEFAULT_PARAMS, **params}
     if params["num_classes"] < 0:
         raise ParamError(
-            f"num_classes is {params['num_classes']}: the label is a number, not a class from 0;"
-            " expected a number of classes, or a model that predicts numbers. For example: --param"
-            " num_classes=10")
+            f"num_classes is {params['num_classes']}: the label is a number, no class, and this"
+            f" model has classes; expected one that learns numbers. For example: {other}")
     if params["num_classes"] < 1:
         raise ParamError(
             f"num_classes is {params['num_classes']}, and the input_fn's module has no"
@@ -49,7 +52,16 @@ def num_classes(params: dict[str, Any]) -> int:
 
 
 def image(features: Any) -> tf.Tensor:
-    """Returns `features["image"]`, or the features if they are the image alone."""
+    """Returns `features["image"]`, or the features if they are the image alone.
+
+    Raises:
+      ParamError: There is no image.
+    """
+    if isinstance(features, dict) and "image" not in features:
+        raise ParamError(
+            f"this model_fn learns from the feature 'image', and the input_fn yields"
+            f" {', '.join(sorted(features))}; expected images, or a model_fn of such features. For"
+            " example: --model_fn=canned")
     return features["image"] if isinstance(features, dict) else features
 
 

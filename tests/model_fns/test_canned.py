@@ -139,10 +139,10 @@ def test_wide_deep_scales_only_numbers_with_a_scale():
     (canned, {"features": ["age"]}, "no age; expected some of job"),
     (canned, {"dnn_optimizer": "adam"}, "expected one of Adagrad, Adam"),
     (canned, {"num_classes": -1, "estimator": "DNNClassifier"},
-     "the label is a number, not a class from 0"),
+     "the label is a number, no class"),
     (canned, {"numeric_scale": {"age": [0, 1]}}, "numeric_scale names age; expected some of job"),
     (wide_deep, {"numeric_scale": {"wage": [1, 0]}}, "deviation, which is above 0"),
-    (wide_deep, {"num_classes": -2}, "the label is a number, not a class from 0"),
+    (wide_deep, {"num_classes": -2}, "the label is a number, no class"),
     (wide_deep, {"crosses": [["job", "wage"]]}, "wage, of numbers without buckets"),
     (wide_deep, {"buckets": {"age": [1]}}, "buckets names age; expected some of job, wage")])
 def test_canned_refuses_a_mistake_with_what_was_expected(module, params, message):
