@@ -52,12 +52,15 @@ class Rows:
         else:
             found = predict.answered(self.plan, _rows(self._columns))
             names = list(self._columns) if self.plan.config.with_inputs else ()
-        return _with_answers(self._data, {name: self._columns[name] for name in names}, found)
+        writer = PredictionWriter(found.class_names, has_key=False, is_typed=True,
+                                  is_all=self.plan.config.all)
+        return _with_answers(self._data, {name: self._columns[name] for name in names},
+                             found, writer)
 
 
-def _with_answers(data: Any, beside: Mapping[str, Any], found: predict.Found) -> Any:
+def _with_answers(data: Any, beside: Mapping[str, Any], found: predict.Found,
+                  writer: PredictionWriter) -> Any:
     """Returns the answers, with inputs beside them, as columns of the kind of `data`."""
-    writer = PredictionWriter(found.class_names, has_key=False, is_typed=True)
     answers = pa.concat_tables(typed_rows.tables(
         writer.next_row(answer._replace(inputs={})) for answer in found.answers))
     if not writer.count:

@@ -49,7 +49,7 @@ def predict(plan: Plan) -> int:
         found = answered(plan)
         kind = output_file.kind_of(config.output, found.kind)
         writer = PredictionWriter(found.class_names, kind == output_file.CSV,
-                                  not config.forward_key, kind in output_file.TYPED)
+                                  not config.forward_key, kind in output_file.TYPED, config.all)
         try:
             if kind in output_file.TYPED:
                 rows = (writer.next_row(answer, config.with_inputs and not found.inputs)
@@ -70,7 +70,8 @@ def instances(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None
     `dicts` are the instances, each by feature name; None: the instances of --data.
     """
     found = answered(plan, dicts)
-    writer = PredictionWriter(found.class_names, has_key=not plan.config.forward_key)
+    writer = PredictionWriter(found.class_names, has_key=not plan.config.forward_key,
+                              is_all=plan.config.all)
     for answer in _with_inputs(found):
         yield writer.next_entry(answer, plan.config.with_inputs)
 

@@ -16,7 +16,8 @@ from estimator_trainer.estimator.passthrough import Answer
 _DIGITS = 6
 # The names of predictions that are numbers of classes, here and in canned Estimators.
 _CLASSES = ("classes", "class_ids", "class_id")
-# A canned Estimator predicts these beside its answer; a table leaves them out.
+# A canned Estimator predicts these beside its answer.
+_OF_CANNED = {"class_ids", "classes", "all_class_ids"}
 _BESIDE_CLASS = {"logits", "logistic", "class_ids", "classes", "all_class_ids", "all_classes"}
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 
@@ -25,14 +26,14 @@ class PredictionWriter:
     """Makes the text of predictions; for a table, with a header first."""
 
     def __init__(self, class_names: Sequence[str] = (), is_table: bool = False,
-                 has_key: bool = True, is_typed: bool = False):
+                 has_key: bool = True, is_typed: bool = False, is_all: bool = False):
         """Starts with the first instance.
 
         `is_table`: CSV in place of JSON lines; `has_key`: each instance gets its position as `key`;
-        `is_typed`: numbers with all digits, for `next_row`.
+        `is_typed`: numbers with all digits, for `next_row`; `is_all`: all that the model predicts.
         """
         self._class_names, self._is_table, self._has_key = tuple(class_names), is_table, has_key
-        self._digits = 0 if is_typed else _DIGITS
+        self._digits, self._is_all = 0 if is_typed else _DIGITS, is_all
         self._as_it_came = _with_type if is_typed else _as_it_came
         self._header: list[str] = []
         self.count = 0
@@ -68,24 +69,38 @@ class PredictionWriter:
         else:
             # Features that tell instances apart, such as an id.
             entry.update({name: self._as_it_came(value) for name, value in answer.inputs.items()})
-        entry.update({name: plain(value, self._digits)
-                      for name, value in answer.predictions.items()})
-        name = entry.pop("class", None) if self._class_names else None
-        name = self._name_of_class(answer.predictions) if name is None else name
+        name = self._name_of_class(answer.predictions)
+        left_out = self._left_out(answer.predictions, name is not None)
+        entry.update({key: plain(value, self._digits)
+                      for key, value in answer.predictions.items() if key not in left_out})
         if name is not None:
-            # An export has its outputs in another order.
             entry.setdefault("class", name)
         if answer.label is not None:
             for key, value in self._of_label(plain(answer.label, 0)).items():
                 entry.setdefault(key, value)
         return entry
 
-    def _name_of_class(self, predictions: Mapping[str, Any]) -> str | None:
-        for key in _CLASSES:
-            value = np.asarray(predictions.get(key))
-            if value.size == 1 and value.dtype.kind in "iu":
-                return self._name(value.item())
-        return None
+    def _name_of_class(self, predictions: Mapping[str, Any]) -> Any:
+        """Returns the name of the predicted class, which the model may know; or None."""
+        if "class" in predictions:
+            return plain(predictions["class"], self._digits)
+        numbers = (np.asarray(predictions.get(key)) for key in _CLASSES)
+        number = next((value.item() for value in numbers
+                       if value.size == 1 and value.dtype.kind in "iu"), None)
+        text = np.asarray(predictions.get("classes")).ravel()
+        if predictions.keys() >= _OF_CANNED and text.dtype.kind in "OS" and text.size == 1:
+            # A canned Estimator whose labels are texts.
+            name = plain(text[0])
+            return self._name(number) if name == str(number) else name
+        return self._name(number)
+
+    def _left_out(self, predictions: Mapping[str, Any], has_name: bool) -> set[str]:
+        """Returns the predictions that are not written, or elsewhere."""
+        # An export has its outputs in another order than a checkpoint.
+        found = {"class"} if has_name and self._class_names else set()
+        if self._is_all or not predictions.keys() >= _OF_CANNED:
+            return found
+        return found | _BESIDE_CLASS - (set() if has_name else {"class_ids"})
 
     def _name(self, number: Any) -> str | None:
         is_known = isinstance(number, int) and 0 <= number < len(self._class_names)
@@ -108,11 +123,7 @@ class PredictionWriter:
 
     def _row(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         row: dict[str, Any] = {}
-        is_canned = {"class_ids", "classes", "all_class_ids"} <= entry.keys()
-        left_out = _BESIDE_CLASS - (set() if "class" in entry else {"class_ids"})
         for name, value in entry.items():
-            if is_canned and name in left_out:
-                continue
             if name == "inputs":
                 row.update({f"input_{each}" if each in entry else each: _cell(inner)
                             for each, inner in value.items()})

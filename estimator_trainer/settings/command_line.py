@@ -180,7 +180,7 @@ def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
         settings[name] = tuple(settings[name])
     settings["model_dir"] = settings["model_dir"] or job_dir
     config = TrainerConfig(**settings)
-    conflicts.refuse_prediction(command, config.data, config.with_inputs)
+    conflicts.refuse_prediction(command, config.data, config.with_inputs, config.all)
     return config
 
 

@@ -27,10 +27,11 @@ def of_paths(paths: Mapping[str, str]) -> Iterator[Problem]:
                       expected="another file", example=Setting("output", "predictions.jsonl"))
 
 
-def refuse_prediction(command: str, data: str, with_inputs: bool) -> None:
+def refuse_prediction(command: str, data: str, with_inputs: bool, is_all: bool) -> None:
     """Raises ConfigError if settings of `predict` are passed to another command."""
-    if (data or with_inputs) and command != "predict":
-        name, value = ("data", data) if data else ("with_inputs", with_inputs)
+    settings = {"data": data, "with_inputs": with_inputs, "all": is_all}
+    name, value = next(((name, value) for name, value in settings.items() if value), ("", ""))
+    if name and command != "predict":
         raise ConfigError(Problem(name, value,
                                   f"which only `predict` takes, and the command is `{command}`",
                                   example="estimator-trainer predict --data=new.csv"))

@@ -281,6 +281,10 @@ class TrainerConfig(RankConfig):
     with_inputs: bool = setting(
         "Export and prediction", False,
         "For `predict`: write texts, numbers and file names of the input beside the predictions.")
+    all: bool = setting(
+        "Export and prediction", False,
+        "For `predict`: write everything that the model predicts, such as logits; without it, of a"
+        " canned Estimator, the class, the probabilities, or the number.")
     output: str = setting(
         "Export and prediction", "", "For `predict`: the file to write, whose ending decides: .csv,"
         " .parquet, .feather or .jsonl; another one: the kind of --data. Default: JSON lines on"

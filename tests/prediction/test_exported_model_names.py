@@ -65,7 +65,7 @@ def _same(run, model_dir, export, data):
     """Returns the answers, which are the same of a checkpoint and of its export."""
     of_checkpoint, of_export = (_predicted(run, source, data) for source in (
         f"--model_dir={model_dir}", f"--export_dir={export}"))
-    assert list(map(set, of_checkpoint)) == list(map(set, of_export))
+    assert list(map(list, of_checkpoint)) == list(map(list, of_export))
     assert [each["class"] for each in of_checkpoint] == [each["class"] for each in of_export]
     return of_checkpoint
 

@@ -119,6 +119,7 @@ def test_predict_streams_answers_until_the_reader_exits(tmp_path):
     (["predict", "--data=new.csv"], "input_fn 'digits' reads no new data"),
     (["evaluate", "--data=new.csv"], "which only `predict` takes"),
     (["launch", "--worker=1", "--", "--with_inputs"], "which only `predict` takes"),
+    (["evaluate", "--all"], "which only `predict` takes"),
     (["predict", "--data=x.jsonl", "--output=x.jsonl"],
      "and data is 'x.jsonl' (from --data); expected another file"),
 ])

@@ -80,6 +80,38 @@ def test_records_of_a_table_have_the_answer_of_a_canned_estimator_alone():
         "key,probabilities_0,probabilities_1,class_ids\n0,0.4,0.6,1\n")
 
 
+CANNED = {"logits": np.float32([0.5]), "logistic": np.float32([0.6]),
+          "probabilities": np.float32([0.4, 0.6]), "class_ids": np.array([1]),
+          "classes": np.array([b"dog"], object), "all_class_ids": np.array([0, 1]),
+          "all_classes": np.array([b"cat", b"dog"], object)}
+
+
+@pytest.mark.parametrize("names", [NAMES, ()])
+def test_json_has_the_answer_of_a_canned_estimator_alone(names):
+    # Without names of the data, those of a canned Estimator that has a vocabulary count.
+    entry = PredictionWriter(names).next_entry(Answer(CANNED, {}))
+    assert entry == {"key": 0, "probabilities": [0.4, 0.6], "class": "dog"}
+    unnamed = {**CANNED, "classes": np.array([b"1"], object)}
+    assert PredictionWriter().next_entry(Answer(unnamed, {})) == {
+        "key": 0, "probabilities": [0.4, 0.6], "class_ids": [1]}
+
+
+def test_all_that_a_canned_estimator_predicts_is_written_on_request():
+    entry = PredictionWriter(NAMES, is_all=True).next_entry(Answer(CANNED, {}))
+    assert list(entry) == ["key", *CANNED, "class"] and entry["logits"] == [0.5]
+    row = PredictionWriter(NAMES, is_typed=True, is_all=True).next_row(Answer(CANNED, {}))
+    assert row["logits"] == 0.5 and row["classes"] == "dog" and row["all_classes_0"] == "cat"
+    assert row["probability_dog"] == 0.6 and list(row)[-1] == "class"
+
+
+def test_the_class_that_an_export_names_comes_last_as_that_of_a_checkpoint():
+    exported = {"class": b"dog", **PREDICTED}
+    assert list(PredictionWriter(NAMES).next_entry(Answer(exported, {}))) == [
+        "key", "classes", "probabilities", "class"]
+    assert list(PredictionWriter().next_entry(Answer({"class": np.int64(3), "y": 1.5}, {}))) == [
+        "key", "class", "y"]
+
+
 def test_records_refuse_a_table_whose_rows_differ():
     writer = PredictionWriter(is_table=True)
     writer.next_line(Answer({"x": np.array([1, 2])}, {}))
