@@ -20,7 +20,7 @@ import os
 from typing import Any, Iterator, Mapping, Sequence
 
 from estimator_trainer import environment, logs, redaction, start
-from estimator_trainer.checks import machine_check, model_dir_name, printout, run_plan
+from estimator_trainer.checks import data_check, machine_check, model_dir_name, printout, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
 from estimator_trainer.errors import (ConfigError, in_python, Interrupted, near_match, Problem,
                                       refuse, Setting, TrainerError, UNKNOWN)
@@ -162,7 +162,7 @@ def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         variables, config = _variables(tf_config), config_of(user_set)
         plan = run_plan.for_training(config, variables,
                                      Invocation(frozenset(user_set), params or {}))
-        found = machine_check.examine(plan, variables)
+        found = machine_check.examine(plan, variables) + data_check.examine(plan, is_quick=True)
         found.problems += _tf1_problems(config.tf1)
         content: dict[str, Any] = json.loads(printout.describe(plan, found, as_json=True))
         return content

@@ -113,10 +113,11 @@ def report(line: CommandLine, variables: Environment) -> int:
 
 def check(line: CommandLine, variables: Environment) -> int:
     """Prints what `train` would run, and every problem found; returns 2 if there is one."""
-    from estimator_trainer.checks import machine_check, printout
+    from estimator_trainer.checks import data_check, machine_check, printout
     variables = _with_hosts(line, variables)
     plan = run_plan.for_training(line.config, variables, Invocation(line.user_set))
     found = machine_check.examine(plan, variables, line.is_probing)
+    found += data_check.examine(plan, is_quick=not line.is_probing)
     if line.is_probing:
         found += _probe(plan, found)
     _print(printout.describe(plan, found, line.as_json))

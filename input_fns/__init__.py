@@ -17,6 +17,10 @@ A module `input_fns/NAME.py` defines
     def data_problem(params):                           # optional -> str
         ...
 
+    DATA = "tables"                                     # optional, for `list`: what it reads
+    FIRST_PARAMS = ("train_files", "label")             # optional, for `list`: set these first
+    INSPECTION = "input_fns.reading.table_inspection"   # optional, a module, see below
+
 `input_fn` arguments, passed by name:
   mode: "train", "eval" or "infer" (the values of `tf.estimator.ModeKeys`).
   params: the params of model and input in one dict; every key of DEFAULT_PARAMS is there.
@@ -38,6 +42,20 @@ the name of a param becomes its value, unless the user has set it; `record.json`
 and evaluation files again, record by record, and returns the first problem as one sentence with
 file and record, or "" if it finds none. Records are counted from 1 in each file, lines of text as
 an editor counts them. It must work inside any graph.
+
+The module that INSPECTION names looks into the data without TensorFlow, for `check` and `init`:
+
+    def described(params, is_quick):   # -> dict, all entries optional
+    def starting_params(data):         # -> dict, or None
+    def labels(params):                # -> list of str
+
+`described` takes part of a second if `is_quick`, and says what it left out. Its `facts` are texts
+or lists of texts by subject; `warnings` sentences; `num_classes` the number of classes, -1 where
+the label is a number, 0 if unknown; `params` what a project may have in its source, such as
+`class_names`; `naive_loss` the loss of one answer for all examples of the evaluation: the shares of
+the classes (cross-entropy), or the mean (squared error). `starting_params` returns the params that
+name the file or folder `data`, None if the module reads no such data; `labels` the names among
+which the user chooses the label. A user's mistake is an exception as below.
 
 Batch rule: `batch_size` counts the examples of one global step. Each replica takes one
 whole batch of the dataset, so a dataset batch is

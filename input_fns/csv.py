@@ -79,9 +79,12 @@ DEFAULT_PARAMS = {
     "delimiter": "",
     "number_formats": {},
 }
+DATA = "tables"
+FIRST_PARAMS = ("train_files", "eval_files", "label", "drop", "batch_size")
 GLOBAL_BATCH_PARAM = "batch_size"
 TRAINS_UNTIL = "no_improvement"
 STARTS_OVER = True
+INSPECTION = "input_fns.reading.table_inspection"
 
 
 def input_fn(

@@ -54,6 +54,8 @@ DEFAULT_PARAMS = {
     "augment": "none",
     "image_size": 0,
 }
+DATA = "images of digits"
+FIRST_PARAMS = ("batch_size", "train_split", "eval_split")
 GLOBAL_BATCH_PARAM = "batch_size"
 
 _TEST_EVERY = 5

@@ -35,8 +35,7 @@ predict_files the class's name, where an image lies in a class's folder.
 from __future__ import annotations
 
 import functools
-import os.path
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, Mapping, Optional
 
 from absl import logging
 import numpy as np
@@ -61,27 +60,16 @@ DEFAULT_PARAMS = {
     "background": [255, 255, 255],
     "file_name": "",
 }
+DATA = "images"
+FIRST_PARAMS = ("train_dir", "eval_dir", "image_size", "augment", "batch_size")
 # Transparency was ignored.
 OLDER_PARAMS: dict[str, Any] = {"background": []}
 GLOBAL_BATCH_PARAM = "batch_size"
 TRAINS_UNTIL = "no_improvement"
+INSPECTION = "input_fns.reading.folder_inspection"
 _MOST_BAD = 10  # damaged images that one sentence names
 # AutoGraph has nothing to convert here.
 _plain = tf.autograph.experimental.do_not_convert
-
-
-class Image(NamedTuple):
-    """A file that holds an image.
-
-    Attributes:
-      path: Path of the file.
-      name: CLASS/FILE, for the param `file_name`.
-      label: Number of its class.
-    """
-
-    path: str
-    name: str
-    label: int
 
 
 def input_fn(
@@ -97,7 +85,7 @@ def input_fn(
             _new_examples(params).batch(place.batch_size).prefetch(tf.data.AUTOTUNE))
     folders = class_folders.found(params)
     params = _complete(params, folders)
-    images = _images(params, folders, training)[place.number::place.total]
+    images = class_folders.images(params, folders, training)[place.number::place.total]
     if not images:
         raise DataFileError(f"input pipeline {place.number + 1} of {place.total} has no image"
                             " to read; expected one for each. Start fewer workers")
@@ -161,7 +149,7 @@ def _in_training_order(dataset: tf.data.Dataset, count: int, place: pipeline.Pip
 
 def _complete(params: Mapping[str, Any], folders: class_folders.Folders) -> dict[str, Any]:
     """Returns the params with the size and the augmentation that the folder decides."""
-    paths = [image.path for image in _images(params, folders, training=True)]
+    paths = [image.path for image in class_folders.images(params, folders, training=True)]
     complete = {**params, **image_facts.decided(params, paths)}
     augment.check(complete["augment"], complete["image_size"], least_size=1)
     return complete
@@ -180,7 +168,8 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
         names = _known_classes(params)
         return {"num_classes": len(names), "class_names": names} if names else {}
     folders = class_folders.found(params)
-    images = {training: _images(params, folders, training) for training in (True, False)}
+    images = {training: class_folders.images(params, folders, training)
+              for training in (True, False)}
     problem = image_files.no_images([image.path for each in images.values() for image in each])
     if problem:
         raise DataFileError(problem)
@@ -198,7 +187,8 @@ def rows_to_predict(params: Mapping[str, Any]) -> stored_rows.StoredRows:
     if params["predict_files"]:
         files = [image.path for image in found(params["predict_files"], ())]
     else:
-        images = _images(params, class_folders.found(params), training=False)
+        folders = class_folders.found(params)
+        images = class_folders.images(params, folders, training=False)
         files = [image.name for image in images]
     name = params["file_name"] or "file_name"
     batch = pa.record_batch({name: pa.array(files, pa.string())})
@@ -252,7 +242,8 @@ def _all_images(params: Mapping[str, Any]) -> list[Any]:
     if params["predict_files"]:
         return found(params["predict_files"], ())
     folders = class_folders.found(params)
-    return [image for training in (True, False) for image in _images(params, folders, training)]
+    return [image for training in (True, False)
+            for image in class_folders.images(params, folders, training)]
 
 
 def _new_examples(params: Mapping[str, Any]) -> tf.data.Dataset:
@@ -303,27 +294,3 @@ def _labelled(pixels: tf.Tensor, name: tf.Tensor, label: tf.Tensor,
     if params["file_name"]:
         features[params["file_name"]] = name
     return features, tf.cast(label, tf.int64)
-
-
-def _images(params: Mapping[str, Any], folders: class_folders.Folders,
-            training: bool) -> list[Image]:
-    """Returns the files that all pipelines together read, in order."""
-    part = folders.training if training else folders.evaluation or folders.training
-    every = 0 if folders.evaluation else params["eval_every"]
-    images = [Image(os.path.join(part.folder, kind, file), f"{kind}/{file}",
-                    folders.classes.index(kind))
-              for kind, files in part.images.items() for i, file in enumerate(files, 1)
-              if not every or (i % every != 0) == training]
-    most = max(map(len, part.images.values()), default=0)
-    if not images and every > most > 0:
-        example = f"eval_every={min(5, most)}" if most > 1 else "eval_dir=FOLDER"
-        raise DataFileError(
-            f"train_dir is {part.folder!r}, where no class has more than {most} "
-            f"image{'s' * (most > 1)}, and of every {every} (eval_every) one is for evaluation; "
-            f"expected more images, or others to evaluate. For example: --param {example}")
-    if not images:
-        raise DataFileError(
-            f"{part.param} is {part.folder!r}, where the folders of the classes "
-            f"{', '.join(folders.classes)} hold no {', '.join(image_files.ENDINGS)} for "
-            f"{'training' if training else 'evaluation'}")
-    return images

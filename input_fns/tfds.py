@@ -52,6 +52,8 @@ DEFAULT_PARAMS = {
     "augment": "none",
     "image_size": 0,
 }
+DATA = "datasets of TensorFlow Datasets"
+FIRST_PARAMS = ("dataset", "label", "train_split", "eval_split", "batch_size")
 GLOBAL_BATCH_PARAM = "batch_size"
 
 

@@ -65,6 +65,8 @@ DEFAULT_PARAMS = {
     "label_vocabulary": [],
     "compression": "",
 }
+DATA = "TFRecord files"
+FIRST_PARAMS = ("train_files", "eval_files", "schema", "label", "batch_size")
 GLOBAL_BATCH_PARAM = "batch_size"
 TRAINS_UNTIL = "no_improvement"
 

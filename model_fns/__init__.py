@@ -4,6 +4,10 @@ A module has, as the Estimator API defines it:
 
     DEFAULT_PARAMS = {"learning_rate": 0.1}   # a literal; gives --param its names and types
 
+    DATA = "tables"                           # optional, for `list`: what the model is for
+    LABELS = ("classes", "numbers")           # optional, what it learns; for `list` and `check`
+    FIRST_PARAMS = ("learning_rate",)         # optional, for `list`: the params to set first
+
     def model_fn(features, labels, mode, params):
         return tf.estimator.EstimatorSpec(...)
 

@@ -49,6 +49,9 @@ DEFAULT_PARAMS = {
     "linear_optimizer": "",  # the same names; the baseline's too; empty: Adam for a table, or Ftrl
     "linear_learning_rate": 0.0,  # for the mean loss of the batch; 0: 0.005 for a table, or 0.1
 }
+DATA = "tables, and any other features"
+LABELS = ("classes", "numbers")
+FIRST_PARAMS = ("estimator", "hidden_units", "dnn_learning_rate", "dropout")
 # A model_dir from before these params has features and labels as the input_fn yields them.
 OLDER_PARAMS = {"prepare_columns": False, "label_scale": {"mean": 0, "deviation": 1}}
 _OF_TABLES = {"hidden_units": [128, 64], "dnn_optimizer": "Adam", "dnn_learning_rate": 0.001,

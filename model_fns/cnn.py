@@ -34,6 +34,9 @@ DEFAULT_PARAMS = {
     "warmup_steps": -1,  # -1: 0 for the tutorial's network, 100 for blocks
     "moving_average": -1.0,  # -1: none for the tutorial's network, 0.95 for blocks
 }
+DATA = "images"
+LABELS = ("classes",)
+FIRST_PARAMS = ("network", "learning_rate", "optimizer")
 _RECIPES: dict[str, dict[str, Any]] = {
     "tutorial": {"optimizer": "sgd", "learning_rate": 0.1, "warmup_steps": 0,
                  "moving_average": 0.0},

@@ -33,6 +33,9 @@ DEFAULT_PARAMS = {
     "initial_bias": [0.1, 0.1, 0.1, 0.1],  # values that the four layers' biases start at
     "dropout": 0.5,  # part of the 1024 units that a training step leaves out
 }
+DATA = "images"
+LABELS = ("classes",)
+FIRST_PARAMS = ("learning_rate", "dropout")
 _NUM_LAYERS = 4  # layers with weights
 
 

@@ -36,6 +36,9 @@ DEFAULT_PARAMS = {
     "weight_decay": -1.0,  # adds this times sum(v^2) / 2 over the kernels v of all layers, without
     # the embeddings, to the training loss; -1: 0.01 for a table, or 0
 }
+DATA = "tables"
+LABELS = ("classes", "numbers")
+FIRST_PARAMS = ("cross_layers", "hidden_units", "learning_rate", "weight_decay")
 # A model_dir from before these params has features and labels as the input_fn yields them.
 OLDER_PARAMS = {"prepare_columns": False, "label_scale": {"mean": 0, "deviation": 1}}
 _STRUCTURES = ("parallel", "stacked")

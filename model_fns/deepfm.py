@@ -33,6 +33,9 @@ DEFAULT_PARAMS = {
     "weight_decay": -1.0,  # adds this times sum(v^2) / 2 over the kernels v of all layers, without
     # the embeddings, to the training loss; -1: 0.001 for a table, or 0
 }
+DATA = "tables"
+LABELS = ("classes", "numbers")
+FIRST_PARAMS = ("hidden_units", "embedding_size", "learning_rate", "weight_decay")
 # A model_dir from before these params has features and labels as the input_fn yields them.
 OLDER_PARAMS = {"prepare_columns": False, "label_scale": {"mean": 0, "deviation": 1}}
 

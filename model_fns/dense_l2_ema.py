@@ -27,6 +27,9 @@ DEFAULT_PARAMS = {
     "histograms": True,
     "hidden_units": 500,  # units of the hidden layer
 }
+DATA = "images"
+LABELS = ("classes",)
+FIRST_PARAMS = ("hidden_units", "learning_rate", "weight_decay")
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str,

@@ -27,6 +27,8 @@ DEFAULT_PARAMS = {
     "keras_model": "model_fns.keras_model:small_cnn",  # MODULE:NAME or FILE.py:NAME
     "num_classes": 0,  # for small_cnn and other functions that take params; 0: from the data
 }
+DATA = "any features that your Keras model takes"
+FIRST_PARAMS = ("keras_model",)
 
 
 class KerasModelError(ValueError):

@@ -9,6 +9,9 @@ import tensorflow as tf
 from model_fns.training import classifier
 
 DEFAULT_PARAMS = {**classifier.DEFAULT_PARAMS}
+DATA = "images"
+LABELS = ("classes",)
+FIRST_PARAMS = ("learning_rate", "optimizer")
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str,

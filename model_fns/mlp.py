@@ -20,6 +20,9 @@ DEFAULT_PARAMS = {
     "learning_rate": 0.0005,  # for the mean loss of the global batch
     "hidden_units": 100,  # units of the hidden layer
 }
+DATA = "images"
+LABELS = ("classes",)
+FIRST_PARAMS = ("hidden_units", "learning_rate")
 
 
 def model_fn(features: Any, labels: tf.Tensor | None, mode: str,

@@ -52,6 +52,9 @@ DEFAULT_PARAMS = {
     "decay": "cosine",
     "decay_steps": 450000,  # 90 epochs of ImageNet in batches of 256
 }
+DATA = "images"
+LABELS = ("classes",)
+FIRST_PARAMS = ("variant", "depth", "learning_rate")
 _RECIPE = {"optimizer": "momentum", "learning_rate": 0.1, "warmup_steps": 500,
            "moving_average": 0.0, "batch_norm_momentum": 0.9}
 # The statistics of a batch norm lag behind as much as the moving averages of the weights do.

@@ -40,6 +40,9 @@ DEFAULT_PARAMS = {
     "dnn_learning_rate": 0.0,  # rate of Adagrad, for the deep part; 0: 0.02 for a table, or 0.05
     "num_classes": 0,  # number of classes; 0: from the data, or else 2; -1: the label is a number
 }
+DATA = "tables"
+LABELS = ("classes", "numbers")
+FIRST_PARAMS = ("hidden_units", "dnn_learning_rate", "linear_learning_rate", "crosses")
 # A model_dir from before these params has features and labels as the input_fn yields them.
 OLDER_PARAMS = {"prepare_columns": False, "label_scale": {"mean": 0, "deviation": 1}}
 _OF_TABLES = {"hidden_units": [128, 64], "linear_learning_rate": 0.03, "dnn_learning_rate": 0.02}

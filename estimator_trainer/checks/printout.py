@@ -1,5 +1,6 @@
 """Writes what `check` and `list` print."""
 
+import itertools
 import json
 import pathlib
 import textwrap
@@ -13,6 +14,7 @@ from estimator_trainer.settings import length
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _TEXT_COLUMN = 36
+_LONGEST_LINE = 100
 
 
 def describe(plan: Plan, found: Findings, as_json: bool) -> str:
@@ -23,7 +25,8 @@ def describe(plan: Plan, found: Findings, as_json: bool) -> str:
     problems, warnings = content.pop("problems"), content.pop("warnings")
     content |= content.pop("facts")
     width = max(17, 2 + max(map(len, content)))
-    lines = [f"{name:{width}}{_line(value)}" for name, value in content.items()]
+    lines = [f"{name:{width}}{line}".rstrip() for key, value in content.items()
+             for name, line in zip(itertools.chain([key], itertools.repeat("")), _lines(value))]
     lines += [f"WARNING  {warning}" for warning in warnings]
     lines += [f"PROBLEM  {problem}" for problem in problems]
     warned = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}"
@@ -101,6 +104,13 @@ def _length(config: TrainerConfig) -> str:
 
 def _plugin(plugin: Plugin | None) -> str:
     return f"{plugin.name} ({plugin.path}:{plugin.function})" if plugin else "(not found)"
+
+
+def _lines(value: Any) -> list[str]:
+    """Returns a value in one line, or in one for each entry of a long list."""
+    line = _line(value)
+    is_long = isinstance(value, list) and len(value) > 1 and len(line) > _LONGEST_LINE
+    return value if is_long else [line]
 
 
 def _line(value: Any) -> str:

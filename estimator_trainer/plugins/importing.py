@@ -43,6 +43,12 @@ def module_of(plugin: Plugin) -> types.ModuleType:
     return module
 
 
+def imported(name: str) -> types.ModuleType:
+    """Imports a module that belongs to plug-ins, by its dotted name."""
+    _join_packages()
+    return importlib.import_module(name)
+
+
 def _imported_now(plugin: Plugin) -> types.ModuleType:
     folder = str(pathlib.Path(plugin.path).parent if plugin.is_file else pathlib.Path.cwd())
     if folder not in sys.path:

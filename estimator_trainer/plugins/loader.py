@@ -141,13 +141,13 @@ def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,
             f"one of {', '.join(defined) or '(it defines no function)'}",
             errors.Setting(kind, f"{name.partition(':')[0]}:{defined[0] if defined else 'NAME'}")))
     doc = (ast.get_docstring(tree) or "").partition("\n")[0]
-    return plugin_lib.Plugin(kind, name, module, str(path), function, is_file,
-                             param_defaults.read(tree, path), doc,
-                             param_defaults.declared(tree, path, "FREE_PARAMS", ()),
-                             param_defaults.declared(tree, path, "GLOBAL_BATCH_PARAM", ""),
-                             param_defaults.declared(tree, path, "OLDER_PARAMS", {}),
-                             param_defaults.declared(tree, path, "TRAINS_UNTIL", "",
-                                                     length.RULES))
+    declared = functools.partial(param_defaults.declared, tree, path)
+    return plugin_lib.Plugin(
+        kind, name, module, str(path), function, is_file, param_defaults.read(tree, path), doc,
+        declared("FREE_PARAMS", ()), declared("GLOBAL_BATCH_PARAM", ""),
+        declared("OLDER_PARAMS", {}), declared("TRAINS_UNTIL", "", length.RULES),
+        declared("INSPECTION", ""), declared("DATA", ""), declared("LABELS", ()),
+        declared("FIRST_PARAMS", ()))
 
 
 def _check_arguments(plugin: plugin_lib.Plugin, function: Callable[..., Any]) -> None:
@@ -245,7 +245,8 @@ def plugin_of(kind: str, name: str) -> plugin_lib.Plugin:
                              tuple(getattr(module, "FREE_PARAMS", ())),
                              getattr(module, "GLOBAL_BATCH_PARAM", ""),
                              dict(getattr(module, "OLDER_PARAMS", {})),
-                             getattr(module, "TRAINS_UNTIL", ""), thing)
+                             getattr(module, "TRAINS_UNTIL", ""),
+                             getattr(module, "INSPECTION", ""), thing=thing)
 
 
 def module_of(thing: Any) -> types.ModuleType:

@@ -58,7 +58,10 @@ def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any,
     """
     node = _assigned(tree, name)
     if node is None:
-        return default
+        # A module may have another's by `from other import TRAINS_UNTIL`.
+        source = _imported_from(tree, name)
+        return declared(ast.parse(source.read_text(encoding="utf-8")), source, name, default,
+                        choices) if source else default
     with contextlib.suppress(ValueError):
         value = ast.literal_eval(node)
         is_allowed = not choices or value in choices
@@ -122,6 +125,12 @@ def _imports(tree: ast.Module) -> dict[str, str]:
         elif isinstance(node, ast.Import):
             found |= {alias.asname or alias.name: alias.name for alias in node.names}
     return found
+
+
+def _imported_from(tree: ast.Module, name: str) -> pathlib.Path | None:
+    """Returns the source of the module that a name is imported from, or None."""
+    module, _, original = _imports(tree).get(name, "").rpartition(".")
+    return source_files.of_module(module) if module and original == name else None
 
 
 _ROW = re.compile(r"  (\w+) {2,}(\S.*)")

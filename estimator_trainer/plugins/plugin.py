@@ -23,6 +23,10 @@ class Plugin:
         did not have, for a model_dir whose record lacks them.
       trains_until: The module's TRAINS_UNTIL: the rule that ends training where the user sets none,
         as `train_until`; "" if it names none.
+      inspection: The module's INSPECTION: the module that looks into its data without TensorFlow.
+      data: The module's DATA: the data that it is for, in words.
+      labels: The module's LABELS: what the model learns, "classes" and "numbers"; () if unknown.
+      first_params: The module's FIRST_PARAMS: the params that a user sets first.
       thing: The object that a Python program passed in place of a name, or None.
     """
 
@@ -38,6 +42,10 @@ class Plugin:
     global_batch_param: str = ""
     older_params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     trains_until: str = ""
+    inspection: str = ""
+    data: str = ""
+    labels: tuple[str, ...] = ()
+    first_params: tuple[str, ...] = ()
     thing: Any = None
 
 

@@ -44,6 +44,43 @@ class Folders(NamedTuple):
     evaluation: Optional[Part]
 
 
+class Image(NamedTuple):
+    """A file that holds an image.
+
+    Attributes:
+      path: Path of the file.
+      name: CLASS/FILE, for the param `file_name`.
+      label: Number of its class.
+    """
+
+    path: str
+    name: str
+    label: int
+
+
+def images(params: Mapping[str, Any], folders: Folders, training: bool) -> list[Image]:
+    """Returns the files that all pipelines together read, in order."""
+    part = folders.training if training else folders.evaluation or folders.training
+    every = 0 if folders.evaluation else params["eval_every"]
+    images = [Image(os.path.join(part.folder, kind, file), f"{kind}/{file}",
+                    folders.classes.index(kind))
+              for kind, files in part.images.items() for i, file in enumerate(files, 1)
+              if not every or (i % every != 0) == training]
+    most = max(map(len, part.images.values()), default=0)
+    if not images and every > most > 0:
+        example = f"eval_every={min(5, most)}" if most > 1 else "eval_dir=FOLDER"
+        raise DataFileError(
+            f"train_dir is {part.folder!r}, where no class has more than {most} "
+            f"image{'s' * (most > 1)}, and of every {every} (eval_every) one is for evaluation; "
+            f"expected more images, or others to evaluate. For example: --param {example}")
+    if not images:
+        raise DataFileError(
+            f"{part.param} is {part.folder!r}, where the folders of the classes "
+            f"{', '.join(folders.classes)} hold no {', '.join(image_files.ENDINGS)} for "
+            f"{'training' if training else 'evaluation'}")
+    return images
+
+
 def found(params: Mapping[str, Any]) -> Folders:
     """Returns the classes and images that the params of `input_fns/image_folder.py` name.
 

@@ -66,13 +66,14 @@ def is_image(name: str) -> bool:
     return name.lower().endswith(ENDINGS)
 
 
-def no_images(paths: list[str]) -> str:
+def no_images(paths: list[str], most: int = 0) -> str:
     """Returns one sentence on the files whose first bytes are not those of an image, or "".
 
     Args:
       paths: Paths of images; of very many, or of remote ones, some are opened.
+      most: The number of files to open, at most; 0: by where they are.
     """
-    most = _MOST_OPENED_REMOTE if paths and "://" in paths[0] else _MOST_OPENED
+    most = most or (_MOST_OPENED_REMOTE if paths and "://" in paths[0] else _MOST_OPENED)
     opened = paths[::-(-len(paths) // most)] if paths else []
     wrong = [(path, kind) for path in opened if (kind := _kind(path)) not in _READ]
     if not wrong:

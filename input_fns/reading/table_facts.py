@@ -16,7 +16,7 @@ from input_fns.reading.field import Value
 from input_fns.reading.file_names import matched_tables
 from input_fns.reading.table import check_features, chosen, OF_UNPREPARED, unknown, wants_kinds
 from input_fns.reading.table_file import MEMORY_SCHEME
-from input_fns.reading.table_scan import Scan, scan
+from input_fns.reading.table_scan import MOST_FIELDS, Scan, scan
 
 # A remote file system takes a while to return the size of a file.
 _FILES_TO_STAT = 64
@@ -127,31 +127,56 @@ def _learned(params: Mapping[str, Any]) -> dict[str, Any]:
 def _learned_once(inputs: _Inputs) -> dict[str, Any]:
     """Returns the facts without class_names, and logs them; cached, so once per process."""
     params: dict[str, Any] = json.loads(inputs.params)
-    found = scan(list(inputs.files), params)
-    params["na_value"] = found.na_value
-    kinds = _kinds(found, params, inputs.files[0])
+    known = examined(list(inputs.files), params)
+    if known.decisions:
+        _log_decisions(inputs.files[0], known)
+    else:
+        _log(inputs.files[0], known)
+    for hint in hints(known, params):
+        logging.warning("%s.", hint)
+    return known.facts
+
+
+class Examined(NamedTuple):
+    """The training files of a table, examined.
+
+    Attributes:
+      facts: The facts for `data_params`, without class_names.
+      scan: The records that were read.
+      columns: The columns that are used, and the label, by name.
+      decisions: What each column is to a model that prepares columns; {} for another model.
+      label: The label in words.
+    """
+
+    facts: dict[str, Any]
+    scan: Scan
+    columns: Mapping[str, Column]
+    decisions: Mapping[str, column_kinds.Decision]
+    label: str
+
+
+def examined(files: list[str], params: Mapping[str, Any],
+             most_fields: int = MOST_FIELDS) -> Examined:
+    """Returns what a table's training files hold, from so many fields of them at most."""
+    found = scan(files, params, most_fields)
+    params = {**params, "na_value": found.na_value}
+    kinds = _kinds(found, params, files[0])
     columns = {name: column_of(name, found, kind, params) for name, kind in kinds.items()}
     label = columns.pop(params["label"])
     of_label = label_classes.learned(found, label, params)
     decisions = {name: column_kinds.decided(name, found, column, params)
                  for name, column in columns.items()} if wants_kinds(params) else {}
-    _check_decisions(decisions, found, inputs.files[0], params["label"])
+    _check_decisions(decisions, found, files[0], params["label"])
     columns = {name: column for name, column in columns.items()
                if not decisions or decisions[name].entry}
-    check_features(columns, inputs.files[0], params["label"])
+    check_features(columns, files[0], params["label"])
     fills = {name: _fill(name, column, params) for name, column in columns.items()}
     empty = {name: [column.num_empty, fills[name]] for name, column in columns.items()
              if column.num_empty and column.kind is not str}
     scale = label_scale.learned(label) if params.get("label_scale") == {} else {}
-    if decisions:
-        _log_decisions(inputs.files[0], found, decisions, of_label.text)
-        _log_hints(found, {**columns, params["label"]: label}, decisions, params,
-                   of_label.facts["num_classes"] > 0)
-    else:
-        _log(inputs.files[0], found, fills, empty, of_label.text)
     scales = {name: [column.mean, column.deviation] for name, column in columns.items()
               if column.kind is not str}
-    return {
+    facts = {
         "columns": {**fills, params["label"]: of_label.kind()}, **of_label.facts,
         **({"numeric_scale": params["numeric_scale"] or scales}
            if "numeric_scale" in params and not decisions else {}),
@@ -164,6 +189,7 @@ def _learned_once(inputs: _Inputs) -> dict[str, Any]:
         **({"number_formats": dict(found.number_formats)} if found.number_formats else {}),
         **({"train_examples": int(found.is_training.sum())} if found.is_whole else {}),
         **({"empty_fields": empty} if empty else {})}
+    return Examined(facts, found, {**columns, params["label"]: label}, decisions, of_label.text)
 
 
 def _kinds(found: Scan, params: Mapping[str, Any], path: str) -> dict[str, Optional[type]]:
@@ -214,30 +240,35 @@ def _check_decisions(decisions: Mapping[str, column_kinds.Decision], found: Scan
                 f"{table_file.as_utf8(path)}")
 
 
-def _log_decisions(path: str, found: Scan, decisions: Mapping[str, column_kinds.Decision],
-                   label: str) -> None:
-    extent = "" if found.is_whole else f"; learned from {found.extent} of the training files"
-    logging.info("columns of %s; label: %s%s", path, label, extent)
-    for line in column_kinds.log_rows(decisions):
+def _log_decisions(path: str, known: Examined) -> None:
+    logging.info("columns of %s; label: %s%s", path, known.label, _part(known.scan))
+    for line in column_kinds.log_rows(known.decisions):
         logging.info("%s", line)
 
 
-def _log_hints(found: Scan, columns: Mapping[str, Column],
-               decisions: Mapping[str, column_kinds.Decision], params: Mapping[str, Any],
-               is_class: bool) -> None:
+def _part(found: Scan) -> str:
+    return "" if found.is_whole else f"; learned from {found.extent} of the training files"
+
+
+def hints(known: Examined, params: Mapping[str, Any]) -> list[str]:
+    """Returns a sentence for each oddity of a table whose columns the model prepares."""
+    if not known.decisions:
+        return []
+    found, columns = known.scan, known.columns
+    params = {**params, "na_value": found.na_value}
     training, evaluated = [
         {name: [text for text, is_in in zip(texts[name], rows) if is_in]
          for name in columns if name in texts}
         for texts, rows in ((found.columns, found.is_training), _evaluated(found, params))]
     categories = {name: [*each.entry["values"], params["na_value"]]
-                  for name, each in decisions.items()
+                  for name, each in known.decisions.items()
                   if each.entry and each.kind == "category"}
     label = params["label"]
     of_classes = table_hints.of_classes(found.columns[label], label) if (
         columns[label].kind is str and not params["label_vocabulary"]) else []
-    for hint in (*of_classes, *table_hints.of_label(found, columns, params, is_class),
-                 *table_hints.of_parts(training, evaluated, categories)):
-        logging.warning("%s.", hint)
+    return [*of_classes, *table_hints.of_label(found, columns, params,
+                                               known.facts["num_classes"] > 0),
+            *table_hints.of_parts(training, evaluated, categories)]
 
 
 def _evaluated(found: Scan, params: Mapping[str, Any]
@@ -260,13 +291,13 @@ def _evaluated(found: Scan, params: Mapping[str, Any]
     return other.columns, [True] * len(other.places)
 
 
-def _log(path: str, found: Scan, fills: Mapping[str, Value], empty: Mapping[str, Any],
-         label: str) -> None:
+def _log(path: str, known: Examined) -> None:
     words = {int: "int64", float: "float32", str: "text"}
-    types = ", ".join(f"{name} {words[type(value)]}" for name, value in fills.items())
-    logging.info("columns of %s: %s; label: %s%s", path, types, label, "" if found.is_whole else
-                 f"; learned from {found.extent} of the training files")
+    *features, _ = known.columns.items()  # The label is the last.
+    types = ", ".join(f"{name} {words[each.kind]}" for name, each in features)
+    logging.info("columns of %s: %s; label: %s%s", path, types, known.label, _part(known.scan))
+    empty = known.facts.get("empty_fields", {})
     if empty:
         logging.info("empty numbers: %s", "; ".join(
-            f"{name}: {count:,} of {len(found.places):,} empty, filled with {fill:.6g}"
+            f"{name}: {count:,} of {len(known.scan.places):,} empty, filled with {fill:.6g}"
             for name, (count, fill) in empty.items()))

@@ -20,7 +20,7 @@ from input_fns.reading.table_params import KINDS, leaves_out
 
 MOST_LINES = 100_000
 # Otherwise a table of very many columns would not fit in memory.
-_MOST_FIELDS = 2_000_000
+MOST_FIELDS = 2_000_000
 
 
 class Places:
@@ -104,12 +104,13 @@ class Scan(NamedTuple):
         return f"{'' if self.is_whole else 'the first '}{len(self.places):,} {self.word}s"
 
 
-def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
+def scan(files: list[str], params: Mapping[str, Any], most_fields: int = MOST_FIELDS) -> Scan:
     """Reads up to `MOST_LINES` records, from the first file on.
 
     Args:
       files: The training files.
       params: The params of `input_fns/csv.py`.
+      most_fields: The number of fields to read, at most.
 
     Raises:
       DataFileError: A line has more or fewer columns than the header, there is no record, or a
@@ -120,7 +121,7 @@ def scan(files: list[str], params: Mapping[str, Any]) -> Scan:
     names = [name for name in header.names if name]
     table = Table(header.line, len(header.names), [header.names.index(name) for name in names],
                   names, [""] * len(names), [str] * len(names), header.delimiter)
-    most = min(MOST_LINES, _MOST_FIELDS // len(names))
+    most = min(MOST_LINES, max(1, most_fields // len(names)))
     read = _read(files, header, table, params, most)
     is_text = table_file.kind_of(files[0]) in (table_file.CSV, table_file.JSON)
     if is_text and wants_kinds(params) and not params["na_value"] and read.columns:

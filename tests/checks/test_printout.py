@@ -26,7 +26,7 @@ def test_describe_shows_every_problem_at_once(tmp_path):
 
 @pytest.mark.parametrize("model_fn", loader.available("model_fn"))
 def test_describe_shows_the_params_of_every_model(model_fn, capsys):
-    assert cli.main(["check", f"--model_fn={model_fn}", "--input_fn=csv"]) == 0
+    assert cli.main(["check", f"--model_fn={model_fn}", "--input_fn=digits"]) == 0
     shown = capsys.readouterr().out
     assert "hidden_units=" in shown or "learning_rate=" in shown or "keras_model=" in shown
     assert shown.rstrip().endswith("ready")
