@@ -96,7 +96,8 @@ def _answer(argv: list[str]) -> int:
             return 0
         topic = help_topic(argv)
         if topic is not None:
-            print(command_table.help_page(topic), flush=True)
+            from estimator_trainer.settings import help_page
+            print(help_page.of_command(topic) if topic else help_page.of_program(), flush=True)
             return 0
         # Help and the version do not wait for these.
         from estimator_trainer import commands

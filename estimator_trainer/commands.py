@@ -137,6 +137,15 @@ def list_plugins(line: CommandLine, variables: Environment) -> int:
     return 0
 
 
+def complete(line: CommandLine, variables: Environment) -> int:
+    """Prints the script of a shell, or for that script what the last word may become."""
+    from estimator_trainer import completion
+    request = line.completion
+    print(completion.SCRIPTS[line.shell].strip() if line.shell else
+          "\n".join(completion.candidates(request.line, request.word)))
+    return 0
+
+
 def _planned(make: start.MakePlan, line: CommandLine, variables: Environment) -> Plan:
     invocation = Invocation(line.user_set, command=("estimator-trainer", *line.words))
     return start.planned(make, line.config, variables, invocation)

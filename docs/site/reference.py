@@ -31,7 +31,7 @@ estimator-trainer train --help
 estimator-trainer list
 ```
 
-These print the commands with all flags, the flags of one command, and the plug-ins with their params. `{command}` makes this page from the same tables of the program.
+These print the commands, the flags of one command, and the plug-ins with their params. `{command}` makes this page from the same tables of the program.
 
 ## Commands
 

@@ -21,7 +21,7 @@ _OF_RUN = tuple(dict.fromkeys(
 _INTRO = """\
 `N` is an integer, `TEXT` is any text, `A,B` is a list with commas, and `WORD` is one of the words that the last column lists. A flag without `=` is true or false: `--tf1` is true, `--notf1` is false. A `-` in a name may stand for `_`: `--model-dir`.
 
-The flags of a run are those from [What to train](#what-to-train) to [Export and prediction](#export-and-prediction). `launch` and `manifest` take them too, after `--`, for every task. After `-- run SCRIPT` they take those of `run`."""  # noqa: E501
+The flags of a run are those from [What to train](#what-to-train) to [Export and prediction](#export-and-prediction). `launch` and `manifest` take them too, after `--`, for every task. After `-- run SCRIPT` they take those of `run`. `evaluate`, `predict` and `export` take all of them, so that one line serves several commands, and leave those of training alone."""  # noqa: E501
 
 
 def commands() -> str:
@@ -59,7 +59,7 @@ def _group(name: str, fields: list[Field], taken: set[str]) -> str:
         rows.append((f'<a id="flag-{place}{field.name}"></a>`--{field.name}{_value(field)}`',
                      _default(field), _meaning(field, usual)))
     addition = "" if not more or more.startswith("for ") else f", {more}"
-    return "\n\n".join([f"### {title}", f"Taken by {_listed(usual)}{addition}.",
+    return "\n\n".join([f"### {title}", f"Used by {_listed(usual)}{addition}.",
                         table(("flag", "default", "what it does"), rows)])
 
 
@@ -122,9 +122,9 @@ def _meaning(field: Field, usual: list[str]) -> str:
     if metadata["minimum"]:
         parts.append(f"At least {metadata['minimum']}.")
     if more := [name for name in takers if name not in usual]:
-        parts.append(f"Also taken by {_listed(more)}.")
+        parts.append(f"Also used by {_listed(more)}.")
     if without := [name for name in usual if name not in takers]:
-        parts.append(f"Not taken by {_listed(without)}.")
+        parts.append(f"Not used by {_listed(without)}.")
     return " ".join(parts)
 
 

@@ -77,7 +77,7 @@ class RecordedRun:
             taken_names -= {"num_replicas"}
         wanted = {name: value for name, value in self.record.settings.items()
                   if name not in _OF_ONE_COMMAND and (self.is_resumed or name in taken_names)}
-        wanted |= {kind: _name_of(self.record.plugins[kind])
+        wanted |= {kind: name_of(self.record.plugins[kind])
                    for kind in KINDS if kind in self.record.plugins}
         if self.record.plugins.keys() & {"train_input_fn", "eval_input_fn"}:
             wanted.setdefault("input_fn", config.input_fn)
@@ -190,7 +190,7 @@ def _folders(config: TrainerConfig) -> list[str]:
     return [folder for folder in (*folders, config.model_dir) if folder]
 
 
-def _name_of(entry: Mapping[str, Any]) -> str:
+def name_of(entry: Mapping[str, Any]) -> str:
     """Returns the name by which a recorded plug-in is found again.
 
     A file is found by its whole path, from any folder; where it is no longer there, by the name

@@ -6,7 +6,8 @@ from typing import Any, Sequence
 from estimator_trainer import redaction, storage
 from estimator_trainer.errors import ConfigError, near_match, Problem, Words
 from estimator_trainer.settings import conflicts, flag_parser
-from estimator_trainer.settings.command_table import COMMANDS, EXAMPLE, NoConfig, PageConfig
+from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, EXAMPLE, NoConfig,
+                                                      PageConfig)
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
@@ -33,6 +34,8 @@ class CommandLine:
     user_set: frozenset[str] = frozenset()  # The names of the settings on the line.
     folder: str = ""  # The folder that `init` writes to.
     page: PageConfig = PageConfig()
+    shell: str = ""  # The shell whose script `completion` prints.
+    completion: CompletionConfig = CompletionConfig()
     words: tuple[str, ...] = ()  # The line after the program's name.
 
 
@@ -158,8 +161,18 @@ def _parse_report(argv: list[str]) -> CommandLine:
     return CommandLine("report", TrainerConfig(model_dir=folders[0], output=page.output), page=page)
 
 
+def _parse_completion(argv: list[str]) -> CommandLine:
+    words, values = flag_parser.parsed(argv, flag_parser.flags_of("completion"))
+    shell = " ".join(words)
+    if shell not in ([""] if values["line"] else ["bash", "zsh"]):
+        raise _stray_words("completion", shell or "no shell", "bash or zsh", "completion bash")
+    return CommandLine("completion", TrainerConfig(), shell=shell,
+                       completion=CompletionConfig(**values))
+
+
 # Commands with flags of their own.
-_OF_THEIR_OWN = {NoConfig: _parse_init, HostLists: _parse_hosts, PageConfig: _parse_report}
+_OF_THEIR_OWN = {NoConfig: _parse_init, HostLists: _parse_hosts, PageConfig: _parse_report,
+                 CompletionConfig: _parse_completion}
 
 
 def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], frozenset[str]]:

@@ -1,8 +1,7 @@
 """The table of commands: what each does, the flags it takes, and the function that runs it."""
 
 import dataclasses
-import textwrap
-from typing import Any, Iterable
+from typing import Any
 
 from estimator_trainer.errors import refuse
 from estimator_trainer.settings.host_lists import HostLists
@@ -11,6 +10,7 @@ from estimator_trainer.settings.trainer_config import (out_of_range, put_home_in
                                                        setting, TrainerConfig)
 
 _OUTPUT = "Output, for `check`, `list` and `show`"
+_SHELL = "Completion, for the shell's script"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +42,15 @@ class PageConfig:
 
 
 @dataclasses.dataclass(frozen=True)
+class CompletionConfig:
+    """The settings with which the script of a shell requests what a word may become."""
+
+    line: str = setting(_SHELL, "", "The command line up to the cursor: prints what its last word"
+                        " may become, one a line. The script of the shell sets it.")
+    word: str = setting(_SHELL, "", "With --line: the part of the last word to replace.")
+
+
+@dataclasses.dataclass(frozen=True)
 class NoConfig:
     """The settings of a command that takes no flags."""
 
@@ -58,6 +67,18 @@ _SCRIPT = tuple(
     field for field in _TRAINER if field.name in ("tf1", "tf1_op_seeds") or
     field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES) + _RANKS
 _JSON, _PROBE = dataclasses.fields(OutputConfig)
+# The other flags of a task are accepted too, so that one command line serves several commands.
+_OF_MODEL = ("model_fn", "input_fn", "eval_input_fn", "param", "params_file", "plugin_flag",
+             "model_dir", "tf1", "tf1_op_seeds", "allow_changed", "global_batch_size", "checkpoint",
+             "best_metric", "best_mode", "seed", "intra_op_threads", "inter_op_threads", "device",
+             "soft_placement", "log_device_placement", "mixed_precision", "xla", "verbose")
+_EVALUATION = ("eval_steps", "eval_distribute", "num_replicas")
+_PREDICTION = ("data", "output", "all", "with_inputs", "export_dir", "forward_key")
+_EXPORT = ("serving_input", "serving_input_fn", "forward_key")
+
+
+def _of_trainer(*names: str) -> tuple[dataclasses.Field[Any], ...]:
+    return tuple(field for field in _TRAINER if field.name in names)
 
 
 def _of_job(*groups: str) -> tuple[dataclasses.Field[Any], ...]:
@@ -95,11 +116,14 @@ class Command:
 COMMANDS = {
     "train": Command("Train and evaluate in the role that TF_CONFIG gives; the default.", "train",
                      (*_TRAINER, *_RANKS, *_HOSTS)),
-    "evaluate": Command("Evaluate checkpoints in this process, one JSON line each.", "evaluate"),
+    "evaluate": Command("Evaluate checkpoints in this process, one JSON line each.", "evaluate",
+                        _of_trainer(*_OF_MODEL, *_EVALUATION)),
     "predict": Command(
         "Predict new data (--data), or else the input_fn's evaluation data, with a checkpoint or"
-        " an export (--export_dir): a JSON line or a row of a table for each instance.", "predict"),
-    "export": Command("Export a SavedModel from a checkpoint.", "export"),
+        " an export (--export_dir): a JSON line or a row of a table for each instance.", "predict",
+        _of_trainer(*_OF_MODEL, *_PREDICTION)),
+    "export": Command("Export a SavedModel from a checkpoint.", "export",
+                      _of_trainer(*_OF_MODEL, *_EXPORT)),
     "run": Command(
         "Run a script that makes its own Estimator, in the role that TF_CONFIG gives: run SCRIPT"
         " -- ITS ARGUMENTS", "run_script", _SCRIPT, "SCRIPT [--flag=value ...] -- ITS ARGUMENTS",
@@ -116,7 +140,7 @@ COMMANDS = {
         "tf_config", _HOSTS, settings=HostLists),
     "show": Command(
         "Say what a model_dir holds: what wrote it, its runs, evaluations, checkpoints, exports.",
-        "show", (_JSON, *(field for field in _TRAINER if field.name == "model_dir"))),
+        "show", (_JSON, *_of_trainer("model_dir"))),
     "report": Command(
         "Write a page that shows a run, or several beside each other: report --model_dir=DIR",
         "report", dataclasses.fields(PageConfig), settings=PageConfig),
@@ -127,6 +151,10 @@ COMMANDS = {
     "init": Command("Write a model_fn, an input_fn and a test to begin with: init DIR", "init", (),
                     "DIR", NoConfig),
     "list": Command("List the plug-ins with their params.", "list_plugins", (_JSON,)),
+    "completion": Command(
+        "Print the script with which a shell completes commands, flags, plug-ins and params at TAB:"
+        " source <(estimator-trainer completion bash), in ~/.bashrc or ~/.zshrc", "complete",
+        dataclasses.fields(CompletionConfig), "bash|zsh", CompletionConfig),
 }
 
 # The flags of every task, of its output, and of lists of hosts.
@@ -140,45 +168,3 @@ def fields_of(word: str) -> tuple[dataclasses.Field[Any], ...]:
 
 
 EXAMPLE = "estimator-trainer --model_fn=cnn --input_fn=digits --model_dir=/tmp/digits"
-_SETTINGS = (TrainerConfig, OutputConfig, JobConfig, HostLists)
-_FLAGFILE = "  --flagfile=FILE  reads more flags from a file, one a line."
-
-
-def help_page(name: str = "") -> str:
-    """Returns the page of one command, or of the whole program if `name` is empty."""
-    if name:
-        command = COMMANDS[name]
-        lines = [*textwrap.wrap(command.help, 92), "",
-                 f"usage: estimator-trainer {name} {command.usage}"]
-        if command.is_job:
-            lines += ["", "FLAGS are those of every task: estimator-trainer train --help lists"
-                      " them."]
-        return "\n".join([*lines, *_flags(command.flags), "", _FLAGFILE])
-    lines = ["Train and evaluate a tf.estimator model from a model_fn and an input_fn.", "",
-             "usage: estimator-trainer [command] [--flag=value ...]", "", "Commands:"]
-    for name, command in COMMANDS.items():
-        first, *more = textwrap.wrap(command.help, 84)
-        lines += [f"  {name:10}{first}", *(f"  {'':10}{line}" for line in more)]
-    fields = {field.name: field for config in _SETTINGS for field in dataclasses.fields(config)}
-    # The flags that a TrainerConfig inherits belong beside the lists of hosts.
-    ranks = [fields.pop(field.name) for field in dataclasses.fields(RankConfig)]
-    return "\n".join([*lines, *_flags([*fields.values(), *ranks]), "", _FLAGFILE, "",
-                      "  estimator-trainer COMMAND --help shows one command.", "",
-                      f"For example: {EXAMPLE}"])
-
-
-def _flags(fields: Iterable[dataclasses.Field[Any]]) -> list[str]:
-    """Returns the lines of the flags, each group below its heading."""
-    lines: list[str] = []
-    group = ""
-    for field in fields:
-        if field.metadata["group"] != group:
-            group = field.metadata["group"]
-            lines += ["", f"{group}:"]
-        text, default = field.metadata["help"], field.default
-        if choices := field.metadata["choices"]:
-            text += f" One of: {', '.join(choices)}."
-        if default not in ("", False, ()):
-            text += f" (default: {','.join(default) if isinstance(default, tuple) else default})"
-        lines += [f"  --{field.name}", *(f"        {line}" for line in textwrap.wrap(text, 84))]
-    return lines

@@ -54,7 +54,7 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues,
             near = f" A script's own flags go after `--`: -- --{error.flagname}=..."
         source = _source_of(error.flagname, argv) or "the command line"
         return Problem(f"flag --{error.flagname}", UNKNOWN, source=source, advice=near,
-                       expected="a flag that `estimator-trainer --help` lists")
+                       expected="a flag that `estimator-trainer COMMAND --help` lists")
     match = re.match(r"flag --(\w+)=(.*?): ", str(error), re.DOTALL)
     if match and match.group(1) in values:
         name, got = match.groups()

@@ -10,7 +10,7 @@ from tests.support import jobs
 ROOT = jobs.REPO / "estimator_trainer"
 # From the top to the bottom: a package imports only from those that stand below it. A module that
 # stands apart from its package has a line of its own.
-PACKAGES = ["api", "cli", "commands", "script", "start", "roles", "reports", "prediction",
+PACKAGES = ["api", "cli", "commands", "completion", "script", "start", "roles", "reports", "prediction",
             "record.runs", "evaluation", "checks.probe", "estimator",
             "training", "communication", "embedding", "input", "graph", "launcher", "manifest",
             "checks", "record", "plugins", "coordination", "settings", "cluster",

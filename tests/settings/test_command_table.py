@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 
 from estimator_trainer import cli, commands, errors
-from estimator_trainer.settings import command_table
-from estimator_trainer.settings.command_table import COMMANDS, OutputConfig
+from estimator_trainer.settings import command_line, help_page
+from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, OutputConfig,
+                                                      PageConfig)
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
@@ -26,23 +28,46 @@ def _listed(text):
             and " " not in line.strip()}
 
 
-def test_text_names_every_command_and_flag():
-    text = command_table.help_page()
-    assert all(f"  {command} " in text for command in COMMANDS)
-    assert _listed(text) == _names(TrainerConfig, OutputConfig, JobConfig, HostLists)
+def test_help_of_the_program_has_a_line_for_each_command_and_fits_on_a_screen():
+    lines = help_page.of_program().splitlines()
+    listed = [line.split()[0] for line in lines if line.startswith("  ")][:-1]
+    assert sorted(listed) == sorted(COMMANDS) and len(lines) <= 32
+    assert max(map(len, lines)) <= 80
+
+
+def test_help_of_the_commands_names_every_flag():
+    found = set().union(*(_listed(help_page.of_command(name)) for name in COMMANDS))
+    assert found == _names(TrainerConfig, OutputConfig, JobConfig, HostLists, PageConfig,
+                           CompletionConfig)
+
+
+@pytest.mark.parametrize("command, first", [
+    ("train", ["model_fn", "input_fn", "param", "model_dir"]),
+    ("predict", ["model_dir", "data", "output"]), ("launch", ["chief", "worker", "ps"])])
+def test_help_of_a_command_begins_with_the_flags_that_are_used_most(command, first):
+    flags = re.findall(r"^  --(\w+)$", help_page.of_command(command), re.MULTILINE)
+    assert flags[:len(first)] == first and len(flags) == len(set(flags))
+
+
+@pytest.mark.parametrize("command", ["evaluate", "predict", "export"])
+def test_a_command_takes_flags_of_training_that_its_help_leaves_out(command):
+    listed = _listed(help_page.of_command(command))
+    assert "train_steps" not in listed and len(listed) < 35
+    assert command_line.parse([command, "--train_steps=5", "--worker_events"]).config.worker_events
 
 
 @pytest.mark.parametrize("command, takes, takes_not", [
     ("train", _names(TrainerConfig, HostLists), _names(JobConfig, OutputConfig)),
-    ("predict", _names(TrainerConfig) - _names(RankConfig),
-     _names(JobConfig, HostLists, RankConfig)),
+    ("predict", {"data", "output", "export_dir", "with_inputs", "checkpoint", "params_file"},
+     {"train_steps", "save_checkpoints_steps", *_names(JobConfig, HostLists, RankConfig)}),
+    ("export", {"checkpoint", "serving_input", "device"}, {"data", "eval_steps", "train_steps"}),
     ("check", _names(TrainerConfig, OutputConfig, HostLists), _names(JobConfig)),
     ("launch", {"worker", *_LAUNCH_ONLY}, {"model_fn", *_MANIFEST_ONLY}),
     ("manifest", {"worker", *_MANIFEST_ONLY}, {"model_fn", *_LAUNCH_ONLY}),
     ("tf-config", _names(HostLists), {"model_fn", "worker"}),
     ("list", {"json"}, {"probe", "platform"})])
 def test_text_of_a_command_lists_its_flags(command, takes, takes_not):
-    text = command_table.help_page(command)
+    text = help_page.of_command(command)
     assert f"usage: estimator-trainer {command} [--flag=value ...]" in text
     assert takes <= _listed(text) and not takes_not & _listed(text)
     assert ("-- FLAGS" in text) == (command in ("launch", "manifest"))

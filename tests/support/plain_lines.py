@@ -8,7 +8,7 @@ from typing import Sequence
 # A page, and ten evaluations, take each job half a second. Tests of these ask for them.
 _PLAIN = ("--noreport", "--num_evaluations=0")
 _NO_TRAINING = ("evaluate", "predict", "export", "manifest", "tf-config", "show", "report", "check",
-                "init", "list", "help")
+                "init", "list", "completion", "help")
 
 
 def of(args: Sequence[str]) -> list[str]:

@@ -1,0 +1,80 @@
+"""Writes what --help prints: the commands on one screen, or the flags of one command."""
+
+import dataclasses
+import textwrap
+from typing import Any, Iterable
+
+from estimator_trainer.settings.command_table import Command, COMMANDS, EXAMPLE
+
+GROUPS = {
+    "Train": {
+        "init": "write a model_fn, an input_fn and a test to begin with",
+        "check": "say what `train` would run, and every problem found",
+        "train": "train and evaluate; the default",
+        "run": "run a script that makes its own Estimator"},
+    "Use a model": {
+        "evaluate": "evaluate its checkpoints",
+        "predict": "predict new data, with a checkpoint or an export",
+        "export": "export a SavedModel"},
+    "Train in several processes": {
+        "launch": "run a whole cluster on this machine",
+        "manifest": "write the job for Kubernetes, Vertex AI, AI Platform or Slurm",
+        "tf-config": "print TF_CONFIG for lists of hosts"},
+    "Look at, and type less": {
+        "show": "say what a model_dir holds",
+        "report": "write a page of a run, or of several beside each other",
+        "list": "list the plug-ins with their params",
+        "completion": "complete commands, flags, plug-ins and params at TAB"}}
+_OF_TRAINING = ("model_fn", "input_fn", "param", "model_dir", "train_steps", "train_epochs")
+# The flags that the help of a command shows first.
+_USED = {"train": _OF_TRAINING, "check": (*_OF_TRAINING, "json", "probe"),
+         "evaluate": ("model_dir", "checkpoint", "param"),
+         "predict": ("model_dir", "data", "output", "checkpoint", "export_dir"),
+         "export": ("model_dir", "checkpoint", "serving_input"),
+         "run": ("train_distribute", "tf1"),
+         "launch": ("chief", "worker", "ps", "evaluator"),
+         "manifest": ("platform", "image", "chief", "worker", "ps", "evaluator", "gpus")}
+_WIDTH = 84
+_FLAGFILE = "  --flagfile=FILE  reads more flags from a file, one a line."
+
+
+def of_program() -> str:
+    """Returns the page of the whole program, which fits on a screen."""
+    lines = ["Train and evaluate a tf.estimator model from a model_fn and an input_fn.", "",
+             "usage: estimator-trainer [command] [--flag=value ...]"]
+    for group, commands in GROUPS.items():
+        lines += ["", f"{group}:", *(f"  {name:12}{text}" for name, text in commands.items())]
+    return "\n".join([*lines, "", "estimator-trainer COMMAND --help shows the flags of a command."
+                      " For example:", f"  {EXAMPLE}"])
+
+
+def of_command(name: str) -> str:
+    """Returns the page of one command: the flags that are used most, then all others by groups."""
+    command = COMMANDS[name]
+    lines = [*textwrap.wrap(command.help, 92), "",
+             f"usage: estimator-trainer {name} {command.usage}"]
+    if command.is_job:
+        lines += ["", "FLAGS are those of every task: estimator-trainer train --help lists them."]
+    return "\n".join([*lines, *_flags(command, _USED.get(name, ())), "", _FLAGFILE])
+
+
+def _flags(command: Command, used_most: Iterable[str]) -> list[str]:
+    """Returns the lines of the flags, each group below its heading."""
+    by_name = {field.name: field for field in command.flags}
+    used = [by_name.pop(name) for name in used_most if name in by_name]
+    groups: dict[str, list[dataclasses.Field[Any]]] = {"Used most": used} if used else {}
+    for field in by_name.values():
+        groups.setdefault(field.metadata["group"], []).append(field)
+    return [line for group, fields in groups.items()
+            for line in ("", f"{group}:", *_group(fields))]
+
+
+def _group(fields: Iterable[dataclasses.Field[Any]]) -> Iterable[str]:
+    for field in fields:
+        text, default = field.metadata["help"], field.default
+        if choices := field.metadata["choices"]:
+            text += f" One of: {', '.join(filter(None, choices))}."
+        if default not in ("", False, ()):
+            text += f" (default: {','.join(default) if isinstance(default, tuple) else default})"
+        yield f"  --{field.name}"
+        yield from (f"        {line}" for line in textwrap.wrap(text, _WIDTH))
