@@ -22,7 +22,8 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|[\r\x07]")
 @pytest.mark.any_tensorflow
 @pytest.mark.parametrize("line, expected", [
     ("man", ["manifest"]), ("help ev", ["evaluate"]), ("--train_st", ["--train_steps="]),
-    ("--nore", ["--noreport"]), ("--rep", ["--report"]), ("predict --with", ["--with_inputs"]), ("evaluate --train_s", []),
+    ("--nore", ["--noreport"]), ("--rep", ["--report"]), ("evaluate --train_s", []),
+    ("predict --with", ["--with_inputs"]),
     ("--model_fn=cn", ["--model_fn=cnn"]), ("--input_fn tf", ["tfds", "tfrecord"]),
     ("--train_distribute=mi", ["--train_distribute=mirrored"]),
     ("--checkpoint ", ["latest", "best", "all", "step="]),

@@ -54,7 +54,7 @@ def test_parse_leaves_no_flags_behind():
     (["train", "evaluate"], "command is 'evaluate'"),
     (["--flagfile=/nowhere"], "flagfile is '/nowhere' (from --flagfile), which cannot be read"),
     (["--train_steps"], "the flags cannot be read"),
-    (["--train_steps=7", "launch"], "tf-config, show, report, check, init, list, completion as the first word"),
+    (["--train_steps=7", "launch"], "check, init, list, completion as the first word"),
     (["launch", "--workers=2"], "Did you mean '--worker'?"),
     (["launch", "--train_steps=7"], "go after `--`: -- --train_steps=..."),
     (["launch", "--", "evaluate"], "launch got 'evaluate'"),
