@@ -7,7 +7,8 @@ import dataclasses
 from typing import Any, Iterable
 
 from docs.site.reference_markdown import code, table, text
-from estimator_trainer.settings.command_table import COMMANDS, OutputConfig, PageConfig
+from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, OutputConfig,
+                                                      PageConfig)
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
@@ -43,8 +44,9 @@ def _fields() -> list[Field]:
     """Returns the field of each flag, those of a run first."""
     ranks = dataclasses.fields(RankConfig)
     of_run = [field for field in dataclasses.fields(TrainerConfig) if field not in ranks]
-    return [*of_run, *ranks, *(field for config in (HostLists, JobConfig, OutputConfig, PageConfig)
-                               for field in dataclasses.fields(config))]
+    others = (HostLists, JobConfig, OutputConfig, PageConfig, CompletionConfig)
+    return [*of_run, *ranks,
+            *(field for config in others for field in dataclasses.fields(config))]
 
 
 def _group(name: str, fields: list[Field], taken: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""What TAB completes, in the program itself, and typed in a real bash and a real zsh."""
+"""TAB completes command lines: the candidates, and keys typed in a real bash and a real zsh."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def _listed(text):
             and " " not in line.strip()}
 
 
-def test_help_of_the_program_has_a_line_for_each_command_and_fits_on_a_screen():
+def test_help_of_the_program_fits_on_a_screen():
     lines = help_page.of_program().splitlines()
     listed = [line.split()[0] for line in lines if line.startswith("  ")][:-1]
     assert sorted(listed) == sorted(COMMANDS) and len(lines) <= 32
