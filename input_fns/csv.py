@@ -100,9 +100,9 @@ def input_fn(
     return batches(source, mode, input_context, unseen.counted(source) if is_new else None)
 
 
-def rows_to_predict(params: Mapping[str, Any]) -> stored_rows.StoredRows:
-    """Returns the rows of mode "infer" as their files have them."""
-    return stored_rows.of(_source("infer", params))
+def rows_to_predict(params: Mapping[str, Any], key: str = "") -> stored_rows.StoredRows:
+    """Returns the rows of mode "infer" as their files have them, and a column that is the key."""
+    return stored_rows.of(_source("infer", params), key)
 
 
 def in_memory(table: pa.Table) -> str:

@@ -63,6 +63,7 @@ class LoadedPlugins:
       starts_over: Whether the input_fn declares that its Python functions yield the same data
         in every evaluation.
       class_names: Names of the classes in their order, if the data or the params have them.
+      key_column: The key that --forward_key names, if it is a column that is no feature; or "".
       rows_to_predict: The function of the input_fn's module that reads the data to predict as they
         came, or None.
       instance_problem: The function of that module that returns what is wrong with the values of an
@@ -83,7 +84,8 @@ class LoadedPlugins:
     features: Any = None
     starts_over: bool = False
     class_names: tuple[str, ...] = ()
-    rows_to_predict: Callable[[Mapping[str, Any]], Any] | None = None
+    key_column: str = ""
+    rows_to_predict: Callable[..., Any] | None = None
     instance_problem: Callable[[Mapping[str, Any]], str] | None = None
 
 
@@ -101,11 +103,12 @@ def load(plan: Plan) -> LoadedPlugins:
     with random_state.kept():
         spec = input_fn_adapter.describe(loaded.input_fn, loaded.params)
         _check(plan, spec)
+        key = _key_column(plan, module, spec.features, loaded.params)
         _check_end(plan, loaded.input_fn, loaded.params)
     data = record_file.described(spec.features, spec.labels, loaded.data)
     edited = changes.log_changes(
         plan.recorded, plan.changes, plan.config.allow_changed, data, loaded.sources)
-    receiver_fn = _receiver_fn(plan, module, spec, loaded.params)
+    receiver_fn = _receiver_fn(plan, module, spec, loaded.params, key)
     return dataclasses.replace(loaded, receiver_fn=receiver_fn, data=data, edited=edited)
 
 
@@ -130,8 +133,8 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
             params = type(params)({**params, FILES: ""})
         mode = tf.estimator.ModeKeys.PREDICT
         features = input_fn_adapter.describe(loaded.input_fn, params, mode).features
-    _check_forward_key(plan, features)
-    return dataclasses.replace(loaded, features=features,
+    key = _key_column(plan, module, features, loaded.params)
+    return dataclasses.replace(loaded, features=features, key_column=key,
                                rows_to_predict=getattr(module, "rows_to_predict", None),
                                instance_problem=getattr(module, "instance_problem", None))
 
@@ -228,14 +231,15 @@ def _data_params(plan: Plan) -> dict[str, Any]:
 
 
 def _receiver_fn(plan: Plan, module: types.ModuleType, spec: input_fn_adapter.DataSpec,
-                 params: dict[str, Any]) -> serving_input.ReceiverFn:
+                 params: dict[str, Any], key: str) -> serving_input.ReceiverFn:
     """Returns the user's serving_input_receiver_fn, or one that is derived from the data."""
     own, name = getattr(module, "serving_input_receiver_fn", None), "serving_input_receiver_fn"
     if plan.serving:
         own, name = loader.load(plan.serving)[0], plan.serving.name
     if own is None:
         return serving_input.receiver_fn(spec.features, plan.config.serving_input,
-                                         is_needed="none" not in plan.config.exporters)
+                                         is_needed="none" not in plan.config.exporters,
+                                         key=key)
     return serving_input.adapt(own, name, params)
 
 
@@ -269,14 +273,51 @@ def _check(plan: Plan, spec: input_fn_adapter.DataSpec) -> None:
     if 0 < eval_steps < spec.batches:
         logging.warning("evaluation covers %d of %d batches: eval_steps is %d (from %s); 0 is the"
                         " whole set", eval_steps, spec.batches, eval_steps, Setting("eval_steps"))
-    _check_forward_key(plan, spec.features)
 
 
-def _check_forward_key(plan: Plan, features: Any) -> None:
+def is_key_feature(plan: Plan, features: Any) -> bool:
+    """Returns whether --forward_key names a feature; identifiers are read beside the features."""
+    assert plan.params is not None
+    key, others = plan.config.forward_key, identifiers(plan.params.values)
+    return bool(key) and isinstance(features, dict) and key in features and key not in others
+
+
+def is_key_demanded(plan: Plan) -> bool:
+    """Returns whether the user of this run has set --forward_key, and not only an earlier run."""
+    return plan.recorded is None or "forward_key" in plan.recorded.user_set
+
+
+def stored_rows(rows_to_predict: Callable[..., Any], params: Mapping[str, Any], key: str) -> Any:
+    """Returns the data to predict as they came, with the column `key` if the function takes it."""
+    takes_key = key and "key" in loader.arguments(rows_to_predict)
+    return rows_to_predict(params, key=key) if takes_key else rows_to_predict(params)
+
+
+def _key_column(plan: Plan, module: types.ModuleType, features: Any,
+                params: Mapping[str, Any]) -> str:
+    """Returns the key that --forward_key names, if it is a column that is no feature, or "".
+
+    Raises:
+      ConfigError: if the data have no such column, and the user of this run demands it.
+    """
     assert plan.data is not None
     key, names = plan.config.forward_key, sorted(features) if isinstance(features, dict) else []
-    if key and key not in names:
-        raise ConfigError(Problem(
-            "forward_key", key, f"which is no feature of input_fn {plan.data.name!r}",
-            f"one of {', '.join(names) or '(its features have no names)'}",
-            advice=near_match(key, names)))
+    if not key or is_key_feature(plan, features):
+        return ""
+    rows_to_predict = getattr(module, "rows_to_predict", None)
+    if plan.config.is_data_json:
+        return key  # The first instance shows whether it is there.
+    stored = stored_rows(rows_to_predict, params, key) if rows_to_predict else None
+    if stored and key in stored.names:
+        return key
+    columns = tuple(getattr(stored, "columns", ()) or getattr(stored, "names", ()))
+    if columns and plan.config.data and not is_key_demanded(plan):
+        logging.info("the data to predict have no %s, the key of the training; the position is the"
+                     " key", key)
+        return ""
+    names = sorted({*names, *columns})
+    raise ConfigError(Problem(
+        "forward_key", key, f"which is no feature of input_fn {plan.data.name!r}"
+        + ", and no column of its data" * bool(columns),
+        f"one of {', '.join(names) or '(its features have no names)'}",
+        advice=near_match(key, names)))

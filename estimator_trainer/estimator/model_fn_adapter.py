@@ -65,11 +65,15 @@ class _Adapted:
                 starting_checkpoint.warm_start(self._config, self._task.is_chief)
             return spec
         features, beside = passthrough.taken_apart(features)
+        features, key = passthrough.without_key(features)
         spec = call(features, labels)
         graph_state.EXAMPLES.add(batches.size((labels, features)))
         forward_key = self._config.forward_key
-        if forward_key and mode == tf.estimator.ModeKeys.PREDICT:
-            spec = _with_key(spec, forward_key, features[forward_key])
+        if key is None and isinstance(features, dict):
+            key = features.get(forward_key)
+        # Without one, `predict` writes the key that goes past the model.
+        if forward_key and key is not None and mode == tf.estimator.ModeKeys.PREDICT:
+            spec = _with_key(spec, forward_key, key)
         return passthrough.with_predictions(spec, beside)
 
     def _call(self, features: Any, labels: Any, **others: Any) -> tf.estimator.EstimatorSpec:

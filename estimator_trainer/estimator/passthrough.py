@@ -17,6 +17,7 @@ from estimator_trainer.estimator.input_fn_adapter import InputFn
 _PREFIX = "estimator_trainer/"
 _FEATURES, _BESIDE = f"{_PREFIX}features", f"{_PREFIX}beside"
 _LABEL, _INPUT = f"{_PREFIX}label", f"{_PREFIX}input/"
+_KEY = f"{_PREFIX}key"
 
 
 class Answer(NamedTuple):
@@ -61,6 +62,21 @@ def taken_apart(features: Any) -> tuple[Any, dict[str, Any]]:
     if isinstance(features, dict) and set(features) == {_FEATURES, _BESIDE}:
         return features[_FEATURES], features[_BESIDE]
     return features, {}
+
+
+def with_key(features: Any, key: tf.Tensor | None) -> Any:
+    """Returns the features of an export, which carry a key that is no feature."""
+    if key is None:
+        return features
+    return {**(features if isinstance(features, dict) else {_FEATURES: features}), _KEY: key}
+
+
+def without_key(features: Any) -> tuple[Any, tf.Tensor | None]:
+    """Returns features as the model takes them, and the key that they carry, or None."""
+    if not isinstance(features, dict) or _KEY not in features:
+        return features, None
+    others = {name: value for name, value in features.items() if name != _KEY}
+    return others.get(_FEATURES, others), features[_KEY]
 
 
 def with_predictions(spec: tf.estimator.EstimatorSpec,

@@ -6,6 +6,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from estimator_trainer import errors
+from estimator_trainer.estimator import passthrough
 from estimator_trainer.input import batches
 from estimator_trainer.plugins import loader
 
@@ -16,10 +17,13 @@ ReceiverFn = Callable[[], Any]
 _EXAMPLE_DTYPES = {tf.float16: tf.float32, tf.bfloat16: tf.float32, tf.float64: tf.float32,
                    tf.int8: tf.int64, tf.int16: tf.int64, tf.int32: tf.int64, tf.uint8: tf.int64,
                    tf.uint16: tf.int64, tf.uint32: tf.int64, tf.bool: tf.int64}
+# A key may be a number or a text; a text can hold both.
+_KEY = tf.TensorSpec([None], tf.string)
 _OVERRIDE = "define serving_input_receiver_fn in the input_fn's module"
 
 
-def receiver_fn(features: Any, kind: str, is_needed: bool = True) -> ReceiverFn:
+def receiver_fn(features: Any, kind: str, is_needed: bool = True,
+                key: str = "") -> ReceiverFn:
     """Derives a serving_input_receiver_fn from the features' specs.
 
     Args:
@@ -27,12 +31,13 @@ def receiver_fn(features: Any, kind: str, is_needed: bool = True) -> ReceiverFn:
       kind: "raw", one input tensor a feature; or "example", one string tensor `examples` of
         serialized tf.Example protos, shape [batch].
       is_needed: Whether the job exports, and should fail now rather than at its end.
+      key: The name of a text that is no feature, and goes through the export; "": none.
 
     Raises:
       ConfigError: if a feature cannot be served; without `is_needed`, when the result is called.
     """
     specs = features if isinstance(features, dict) else {"feature": features}
-    build = raw_tensors if kind == "raw" else _parsed_examples
+    passed = {key: _KEY} if key else {}
 
     def check() -> None:
         for name, spec in specs.items():
@@ -43,10 +48,14 @@ def receiver_fn(features: Any, kind: str, is_needed: bool = True) -> ReceiverFn:
 
     def serving_input_receiver_fn() -> Any:
         check()
-        tensors, receivers = build(specs)
-        if isinstance(features, dict):
-            return tf.estimator.export.ServingInputReceiver(tensors, receivers)
-        return tf.estimator.export.TensorServingInputReceiver(tensors["feature"], receivers)
+        tensors, receivers = (raw_tensors({**specs, **passed}) if kind == "raw" else
+                              _parsed_examples({**specs, **passed}, passed))
+        made = {name: tensors[name] for name in specs}
+        if isinstance(features, dict) or key:
+            made = made if isinstance(features, dict) else made["feature"]
+            return tf.estimator.export.ServingInputReceiver(
+                passthrough.with_key(made, tensors[key] if key else None), receivers)
+        return tf.estimator.export.TensorServingInputReceiver(made["feature"], receivers)
 
     return serving_input_receiver_fn
 
@@ -96,9 +105,13 @@ def _op_name(feature: str) -> str:
     return name if name[:1].isalnum() or name.startswith(".") else f"feature{name}"
 
 
-def _parsed_examples(specs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _parsed_examples(specs: dict[str, Any],
+                     passed: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns the tensors by name, and the receiver; those of `passed` may be missing."""
     serialized = tf.compat.v1.placeholder(tf.string, [None], name="examples")
-    parsed = tf.io.parse_example(serialized, {name: _stored(specs[name]) for name in specs})
+    parsed = tf.io.parse_example(serialized, {
+        name: tf.io.FixedLenFeature([], spec.dtype, "") if name in passed else _stored(spec)
+        for name, spec in specs.items()})
     # A cast to its own dtype returns the tensor itself.
     return ({name: tf.cast(value, specs[name].dtype) for name, value in parsed.items()},
             {"examples": serialized})

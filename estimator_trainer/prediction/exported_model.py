@@ -50,6 +50,15 @@ class ExportedModel:
             yield {name: array[i] for name, array in arrays.items()}
 
 
+def size_of(value: Any) -> int:
+    """Returns the number of instances in a batch of a feature: dense, sparse or ragged."""
+    if isinstance(value, tf.compat.v1.SparseTensorValue):
+        return int(value.dense_shape[0])
+    if isinstance(value, tf.compat.v1.ragged.RaggedTensorValue):
+        return len(value.row_splits) - 1
+    return len(value)
+
+
 def serialize(features: Mapping[str, Any]) -> np.ndarray:
     """Packs a batch of features into serialized tf.Example protos, shape [batch].
 

@@ -6,6 +6,7 @@ to be full, so that answers come while lines still come.
 
 import base64
 import binascii
+import collections
 import json
 import math
 import os
@@ -49,6 +50,8 @@ class JsonInstances:
         self._instances, self._features, self._place = instances, features, place
         self._beside, self._has_missing = frozenset(beside), has_missing
         self._problem_of = problem_of
+        self._key, self._is_key_demanded = "", False
+        self._kept: collections.deque[Any] = collections.deque()
         self._specs = features if isinstance(features, dict) else {UNNAMED: features}
         self.fed: dict[str, Any] = {}
         for name, spec in self._specs.items():
@@ -62,6 +65,19 @@ class JsonInstances:
         for rows in self._groups():
             yield {name: batch([row[name] for row in rows], spec)
                    for name, spec in self._specs.items()}
+
+    def keep(self, key: str, is_demanded: bool) -> None:
+        """Keeps the values of an entry that is no feature, from the first instance on.
+
+        An instance without it is an error if it `is_demanded`, and otherwise has None.
+        """
+        self._key, self._is_key_demanded = key, is_demanded
+        self._beside |= {key}
+
+    def keys(self) -> Iterator[Any]:
+        """Yields the key of each instance as it came; to be read after the instance's answer."""
+        while self._kept:
+            yield self._kept.popleft()
 
     def input_fn(self, *args: Any, **kwargs: Any) -> Any:
         """Adds placeholders that a batch feeds to the default graph; returns the features."""
@@ -136,6 +152,11 @@ class JsonInstances:
                 raise self._error(number, f"has a wrong value for {name!r}: {error}") from error
         if self._problem_of and (problem := self._problem_of(row)):
             raise self._error(number, problem)
+        if self._key:
+            if self._is_key_demanded and self._key not in instance:
+                raise self._error(
+                    number, f"lacks {self._key!r}, which {errors.Setting('forward_key')} names")
+            self._kept.append(instance.get(self._key))
         return row
 
     def _error(self, number: int, what: str) -> errors.ConfigError:

@@ -271,7 +271,8 @@ class TrainerConfig(RankConfig):
         choices=("raw", "example"))
     forward_key: str = setting(
         "Export and prediction", "",
-        "Feature copied unchanged into predictions and exports, to tell instances apart.")
+        "Feature, or column that is no feature, such as customer_id: copied unchanged into"
+        " predictions and exports, to tell instances apart.")
     export_dir: str = setting(
         "Export and prediction", "",
         "For `predict`: a SavedModel to predict with instead of a checkpoint.", is_path=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import difflib
 import math
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
@@ -99,6 +100,21 @@ def table_with(header: Header, columns: Mapping[str, Value], params: Mapping[str
                                    values.get(name, ())))}
     return Table(header.line, len(header.names), positions, names, fills, types, header.delimiter,
                  formats, truth)
+
+
+def with_text(table: Table, header: Header, name: str) -> Table:
+    """Returns the columns to read of a file with one more, as text, if the file has it."""
+    if name in table.names or name not in header.names:
+        return table
+    position = header.names.index(name)
+    place = bisect.bisect(table.positions, position)
+
+    def inserted(values: Sequence[Any], value: Any) -> list[Any]:
+        return [*values[:place], value, *values[place:]]
+
+    return table._replace(
+        positions=inserted(table.positions, position), names=inserted(table.names, name),
+        defaults=inserted(table.defaults, ""), types=inserted(table.types, str))
 
 
 def truth_of(values: Sequence[str]) -> dict[str, str]:

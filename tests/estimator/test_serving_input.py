@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from estimator_trainer import errors
-from estimator_trainer.estimator import serving_input
+from estimator_trainer.estimator import passthrough, serving_input
 
 IMAGE = tf.TensorSpec([64, 8, 8, 1], tf.float32)
 SPARSE = tf.SparseTensorSpec([None, 100], tf.int64)
@@ -49,6 +49,32 @@ def test_receiver_fn_parses_examples_to_the_models_dtypes():
     assert features["image"].shape == (1, 8, 8, 1) and features["image"][0, 0, 0, 0] == 0.5
     assert features["count"].tolist() == [3] and features["count"].dtype == "int32"
     assert features["ids"].values.tolist() == [7, 8]
+
+
+@pytest.mark.parametrize("features", [IMAGE, {"image": IMAGE}])
+def test_a_key_that_is_no_feature_goes_past_the_model(features):
+    with tf.Graph().as_default():
+        receiver = serving_input.receiver_fn(features, "raw", key="customer_id")()
+        name = "image" if isinstance(features, dict) else "feature"
+        assert set(receiver.receiver_tensors) == {name, "customer_id"}
+        model_features, key = passthrough.without_key(receiver.features)
+        assert key is receiver.receiver_tensors["customer_id"] and key.dtype == tf.string
+        image = model_features["image"] if isinstance(features, dict) else model_features
+        assert image is receiver.receiver_tensors[name]
+
+
+def test_a_key_may_be_missing_in_an_example():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        receiver = serving_input.receiver_fn(
+            {"n": tf.TensorSpec([None], tf.int64)}, "example", key="id")()
+        example = tf.train.Example()
+        example.features.feature["n"].int64_list.value.append(3)
+        without = example.SerializeToString()
+        example.features.feature["id"].bytes_list.value.append(b"C1")
+        _, key = passthrough.without_key(receiver.features)
+        found = session.run(key, {receiver.receiver_tensors["examples"]: [
+            without, example.SerializeToString()]})
+    assert found.tolist() == [b"", b"C1"]
 
 
 @pytest.mark.parametrize("kind, spec, expected", [

@@ -68,6 +68,17 @@ def _read(params, mode, pipelines=1, part=0):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_column_that_is_left_out_may_be_the_key(params, tmp_path, kind):
+    params.update(train_files=_write(tmp_path, kind), drop=["t"])
+    assert "t" not in plugin.rows_to_predict(params).names
+    stored = plugin.rows_to_predict(params, key="t")
+    assert stored.names == ("row", "t", "x") and stored.columns == ("row", "t", "x")
+    found = [text for batch in stored.batches for text in batch["t"].to_pylist()]
+    assert found == [f"n, {i}" for i in range(4, ROWS, 5)]
+    assert "label" not in plugin.rows_to_predict(params, key="label").names
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_holds_the_same(params, tmp_path, kind):
     path = _write(tmp_path, kind)
     known = plugin.data_params({**params, "train_files": path, "eval_files": path})

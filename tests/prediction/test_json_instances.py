@@ -127,6 +127,19 @@ def test_json_instances_may_have_the_label_beside_them():
     assert set(batch) == set(SPECS)
 
 
+@pytest.mark.parametrize("is_demanded", [True, False])
+def test_a_key_that_is_no_feature_is_kept_as_it_came(is_demanded):
+    rows = JsonInstances([{**GOOD, "id": key} for key in (7, "x")] + [GOOD], SPECS)
+    rows.keep("id", is_demanded)
+    batches = rows.batches()
+    if is_demanded:
+        next(batches)
+        with pytest.raises(errors.ConfigError, match="3 .* lacks 'id', which --forward_key names"):
+            next(batches)
+    assert len(list(batches)) == 1 - is_demanded
+    assert list(rows.keys()) == [7, "x", None][:3 - is_demanded]
+
+
 def test_a_text_of_a_table_may_be_missing():
     specs = {"city": tf.TensorSpec([None], tf.string)}
     [batch] = JsonInstances(['{"city": null}'], specs, has_missing=True).batches()
