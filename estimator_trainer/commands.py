@@ -16,6 +16,7 @@ from estimator_trainer.environment import Environment
 from estimator_trainer.plugins import importing, source_files
 from estimator_trainer.settings import host_lists
 from estimator_trainer.settings.command_line import CommandLine
+from estimator_trainer.starter import project
 
 
 def train(line: CommandLine, variables: Environment) -> int:
@@ -125,8 +126,10 @@ def check(line: CommandLine, variables: Environment) -> int:
 
 
 def init(line: CommandLine, variables: Environment) -> int:
-    """Writes a model, its data and a test, to begin with."""
-    print(starter.write(line.folder))
+    """Writes a model, its data and a test, to begin with; they fit the data, if it has any."""
+    settings = line.project
+    _print(starter.write(line.folder) if not settings.data else starter.write_for(
+        project.Request(line.folder, settings.data, settings.label, settings.param)))
     return 0
 
 

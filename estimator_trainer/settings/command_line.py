@@ -6,8 +6,8 @@ from typing import Any, Sequence
 from estimator_trainer import redaction, storage
 from estimator_trainer.errors import ConfigError, near_match, Problem, Words
 from estimator_trainer.settings import conflicts, flag_parser
-from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, EXAMPLE, NoConfig,
-                                                      PageConfig)
+from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, EXAMPLE,
+                                                      PageConfig, ProjectConfig)
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
@@ -33,6 +33,7 @@ class CommandLine:
     arguments: tuple[str, ...] = ()  # The script's.
     user_set: frozenset[str] = frozenset()  # The names of the settings on the line.
     folder: str = ""  # The folder that `init` writes to.
+    project: ProjectConfig = ProjectConfig()  # The data that the files of `init` fit.
     page: PageConfig = PageConfig()
     shell: str = ""  # The shell whose script `completion` prints.
     completion: CompletionConfig = CompletionConfig()
@@ -143,11 +144,17 @@ def _hosts(values: dict[str, Any]) -> HostLists:
 
 
 def _parse_init(argv: list[str]) -> CommandLine:
-    words, _ = flag_parser.parsed(argv, flag_parser.flags_of("init"))
+    words, values = flag_parser.parsed(argv, flag_parser.flags_of("init"))
     if len(words) != 1:
         raise _stray_words("init", " ".join(words) or "no folder", "one folder to write to",
                            "init my_model")
-    return CommandLine("init", TrainerConfig(), folder=storage.with_home(words[0]))
+    settings = ProjectConfig(**{**values, "param": tuple(values["param"])})
+    if not settings.data and (settings.label or settings.param):
+        raise ConfigError(Problem(
+            "data", source="--data", why="and a label or a param is of the user's own data",
+            example=f"estimator-trainer init {words[0]} --data=FILE.csv --label=COLUMN"))
+    return CommandLine("init", TrainerConfig(), folder=storage.with_home(words[0]),
+                       project=settings)
 
 
 def _parse_report(argv: list[str]) -> CommandLine:
@@ -171,7 +178,7 @@ def _parse_completion(argv: list[str]) -> CommandLine:
 
 
 # Commands with flags of their own.
-_OF_THEIR_OWN = {NoConfig: _parse_init, HostLists: _parse_hosts, PageConfig: _parse_report,
+_OF_THEIR_OWN = {ProjectConfig: _parse_init, HostLists: _parse_hosts, PageConfig: _parse_report,
                  CompletionConfig: _parse_completion}
 
 

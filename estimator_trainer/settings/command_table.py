@@ -51,8 +51,19 @@ class CompletionConfig:
 
 
 @dataclasses.dataclass(frozen=True)
-class NoConfig:
-    """The settings of a command that takes no flags."""
+class ProjectConfig:
+    """The settings of `init`, which writes a project."""
+
+    data: str = setting(
+        "The project", "", "Your data, which the project fits: a table (CSV, Parquet, JSON lines,"
+        " Feather), a folder of tables, or a folder with a folder of images for each class."
+        " Default: an example with its data.", is_path=True)
+    label: str = setting("The project", "", "The column of the table that the model learns.")
+    param: tuple[str, ...] = setting(
+        "The project", (), "A param of the input_fn, KEY=VALUE, as for `train`. Repeatable.")
+
+    def __post_init__(self) -> None:
+        put_home_in_paths(self)
 
 
 _RANKS = dataclasses.fields(RankConfig)
@@ -148,8 +159,10 @@ COMMANDS = {
         "Say what `train` would run, and every problem found. --json for machines, --probe to look"
         " at peers, model_dir, GPUs and data too.", "check",
         (_JSON, _PROBE, *_TRAINER, *_RANKS, *_HOSTS)),
-    "init": Command("Write a model_fn, an input_fn and a test to begin with: init DIR", "init", (),
-                    "DIR", NoConfig),
+    "init": Command(
+        "Write a model_fn, an input_fn and a test to begin with, for your data: init DIR"
+        " --data=FILE --label=COLUMN", "init", dataclasses.fields(ProjectConfig),
+        "DIR [--data=FILE --label=COLUMN]", ProjectConfig),
     "list": Command("List the plug-ins with their params.", "list_plugins", (_JSON,)),
     "completion": Command(
         "Print the script with which a shell completes commands, flags, plug-ins and params at TAB:"

@@ -50,7 +50,7 @@ def scaled(labels: tf.Tensor, scale: Mapping[str, Any]) -> tf.Tensor:
 
 def loss(outputs: tf.Tensor, labels: tf.Tensor, scale: Mapping[str, Any]) -> tf.Tensor:
     """Returns the mean squared error of a network's outputs in the label's unit, float32 []."""
-    return _error(_unscaled(outputs, scale), labels)
+    return _error(unscaled(outputs, scale), labels)
 
 
 def spec(made: tf.estimator.EstimatorSpec, labels: tf.Tensor | None,
@@ -63,7 +63,7 @@ def spec(made: tf.estimator.EstimatorSpec, labels: tf.Tensor | None,
       scale: The param `label_scale`.
     """
     predictions = {**made.predictions,
-                   "predictions": _unscaled(made.predictions["predictions"], scale)}
+                   "predictions": unscaled(made.predictions["predictions"], scale)}
     if labels is None:
         return made._replace(predictions=predictions, export_outputs={
             "predict": tf.estimator.export.PredictOutput(predictions)})
@@ -84,7 +84,7 @@ def _error(predicted: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     return tf.reduce_mean(tf.square(predicted - labels))
 
 
-def _unscaled(outputs: tf.Tensor, scale: Mapping[str, Any]) -> tf.Tensor:
+def unscaled(outputs: tf.Tensor, scale: Mapping[str, Any]) -> tf.Tensor:
     """Returns the network's outputs in the label's unit, float32 of the same shape."""
     exact = tf.cast(outputs, tf.float64) * scale["deviation"] + scale["mean"]
     if scale.get("log"):

@@ -13,7 +13,7 @@ ROOT = jobs.REPO / "estimator_trainer"
 PACKAGES = ["api", "cli", "commands", "completion", "script", "start", "roles", "reports",
             "prediction", "record.runs", "evaluation", "checks.probe", "estimator",
             "training", "communication", "embedding", "input", "graph", "launcher", "manifest",
-            "checks", "record", "plugins", "coordination", "settings", "cluster",
+            "starter", "checks", "record", "plugins", "coordination", "settings", "cluster",
             "tensorflow_import", "patches", "compat", "patches.op_seeds", "patches.private_api"]
 # The modules with which every command begins: nothing that they import at the top needs TensorFlow.
 STARTS = ("__main__", "api", "commands", "start")
