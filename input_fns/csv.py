@@ -28,7 +28,8 @@ in any order; empty lines do not count, and columns without a name are left out.
   identifiers       a JSON list of columns that tell rows apart, and are in predictions alone, where
                     the files have them; []: those that a model that prepares columns leaves out
   num_classes       labels are 0 to this - 1, checked; 0: from the data; -1: the label is no class
-  delimiter         one character; empty: found in the first lines: a comma, semicolon, tab or `|`
+  delimiter         one character, or `tab`; empty: found in the first lines: a comma, semicolon,
+                    tab or `|`
   number_formats    JSON object, how numbers are written that are not plain: name -> "1,234.5",
                     "1.234,5" or "1 234.5"; units, per cent and currencies count as no part; {}:
                     from the training files

@@ -64,7 +64,7 @@ def _repaired_cluster(declared: Mapping[str, Any]) -> dict[str, list[str]]:
     taken: set[str] = set()
     for key, hosts in declared.items():
         if role := _nearest_role(key):
-            addresses = [_repaired_address(host, taken) for host in _listed(role, hosts)]
+            addresses = [repaired_address(host, taken) for host in _listed(role, hosts)]
             cluster.setdefault(role, []).extend(addresses)
     cluster = {role: addresses for role, addresses in cluster.items() if addresses}
     # One head stays under its own name; other heads become workers.
@@ -98,11 +98,15 @@ def _listed(role: str, hosts: Any) -> list[Any]:
             for i, host in enumerate(hosts)]
 
 
-def _repaired_address(address: str, taken: set[str]) -> str:
+def repaired_address(address: str, taken: set[str]) -> str:
     """Returns `address` with a host and a port of its own, adding it to `taken`."""
     # The part before `@` may be a password.
     bare = re.sub(r"[\s/]+.*$", "", re.sub(r"^.*(://|@)", "", address.strip()))
     host, _, text = bare.rpartition(":") if ":" in bare else (bare, "", "")
+    if declared_cluster.is_ipv6(bare.strip("[]")) and not re.fullmatch("[0-9]{4,5}", text):
+        host, text = bare.strip("[]"), ""
+    if declared_cluster.is_ipv6(host):
+        host = f"[{host}]"
     port = int(text) if re.fullmatch("[0-9]{1,5}", text) and 1 <= int(text) <= 65535 else 2222
     host = host if host.startswith("[") else re.sub("[:,]+", "-", host) or "localhost"
     while f"{host}:{port}" in taken:

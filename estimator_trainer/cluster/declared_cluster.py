@@ -6,6 +6,7 @@ Only synonyms are resolved here; `task_config` makes the normal form.
 """
 
 import dataclasses
+import ipaddress
 import json
 import re
 from typing import Any, Mapping, NamedTuple
@@ -148,7 +149,7 @@ class _Reader:
                         'a list like ["host:2222"], or no such role if it has no task')
             return []
         for address, address_path in entries:
-            if expected := _address_fault(address):
+            if expected := address_fault(address):
                 self.reject("address", address, address_path, expected)
         return [(str(address), address_path) for address, address_path in entries]
 
@@ -165,7 +166,7 @@ class _Reader:
                         "a chief or a worker as well, because ps train nothing")
         taken: dict[str, str] = {}
         for task in (task for group in self.tasks.values() for task in group):
-            if task.address in taken and not _address_fault(task.address):
+            if task.address in taken and not address_fault(task.address):
                 self.reject("address", task.address, task.path,
                             f"one of its own, because {taken[task.address]} has the same")
             taken.setdefault(task.address, task.name)
@@ -214,7 +215,15 @@ class _Reader:
         return 0
 
 
-def _address_fault(address: Any) -> str:
+def is_ipv6(host: str) -> bool:
+    """Returns whether a host is an IPv6 address without brackets."""
+    try:
+        return bool(ipaddress.IPv6Address(host.partition("%")[0]))
+    except ValueError:
+        return False
+
+
+def address_fault(address: Any) -> str:
     """Returns what is expected in place of `address`, or "" if it is fine."""
     if not isinstance(address, str):
         return 'a text like "host:2222"'
@@ -222,6 +231,9 @@ def _address_fault(address: Any) -> str:
     if separator:
         return f'"host:port" without "{scheme}://"' if scheme.isalnum() else '"host:port" alone'
     match = _ADDRESS.fullmatch(address)
+    bare = address.strip("[]")
+    if is_ipv6(bare) or is_ipv6(bare.rpartition(":")[0]) and not match:
+        return '"[host]:port" of an IPv6 address, like "[::1]:2222"'
     if not match:
         return '"host:port", like "host:2222"'
     return "" if 1 <= int(match[2]) <= 65535 else '"host:port" with a port from 1 to 65535'

@@ -3,6 +3,11 @@
     import estimator_trainer.compat.tf1  # before the program
     import tensorflow as tf              # TensorFlow 1's names and behaviour, and tf.contrib
 
+A program, or the tests of one, can also be started with it:
+
+    python -m estimator_trainer.compat.tf1 PROGRAM.py --its_flag=1
+    python -m estimator_trainer.compat.tf1 -m pytest tests/
+
 The name `tensorflow` in a program is then `tf.compat.v1` of the installed TensorFlow, under
 `tf.disable_v2_behavior()`. Libraries that were written for TensorFlow 2, this one among them,
 still get TensorFlow 2 by that name.
@@ -41,12 +46,17 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
+import runpy
+import sys
+from typing import Sequence
 
 from estimator_trainer import compat
 
-__all__ = ["install", "seed_by_operations"]
+__all__ = ["install", "run", "seed_by_operations"]
 
 _MODULES = "estimator_trainer.compat.tensorflow1"
+_TEST_RUNNERS = ("pytest", "unittest")
 # Each puts something back, in this order.
 _SUPPLYING = (
     "supplied",
@@ -98,4 +108,44 @@ def seed_by_operations(is_wanted: bool = True) -> None:
     (op_seeds.install if is_wanted else op_seeds.remove)()
 
 
-install()
+def run(arguments: Sequence[str]) -> None:
+    """Runs a program as `python FILE ...` or `python -m MODULE ...` does, with TensorFlow 1."""
+    is_module = arguments[0] == "-m"
+    name, *words = arguments[is_module:]
+    if is_module and name == "pytest":
+        # pytest-xdist starts its workers with the same plug-ins.
+        words = ["-p", __name__, *words]
+    if is_module and name in _TEST_RUNNERS:
+        pytest_configure()
+    sys.argv[:] = [name, *words]
+    if is_module:
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = os.path.dirname(os.path.abspath(name))
+        runpy.run_path(name, run_name="__main__")
+
+
+def pytest_configure() -> None:
+    """Gives flags their defaults where the command line is that of pytest, which calls this."""
+    from estimator_trainer.compat.tensorflow1 import program_flags
+    program_flags.keep_defaults()
+
+
+def _program(arguments: Sequence[str]) -> Sequence[str]:
+    """Returns the arguments, or ends the process if they name no program."""
+    is_module = arguments[:1] == ["-m"]
+    if len(arguments) < 1 + is_module or not is_module and not os.path.isfile(arguments[0]):
+        got = f"got {arguments[0]!r}, which is no program" if arguments else "got no program"
+        print(f"estimator_trainer.compat.tf1 {got}; expected FILE.py or -m MODULE. For example: "
+              "python -m estimator_trainer.compat.tf1 -m pytest tests/", file=sys.stderr)
+        raise SystemExit(2)
+    return arguments
+
+
+if __name__ == "__main__":
+    _named = _program(sys.argv[1:])
+    # Programs import the module by its name, which is not that of this one.
+    from estimator_trainer.compat import tf1
+    tf1.run(_named)
+else:
+    install()

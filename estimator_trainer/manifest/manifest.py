@@ -17,7 +17,7 @@ from estimator_trainer import errors, redaction, storage
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
-from estimator_trainer.manifest import google_cloud, kubernetes, slurm, source_package
+from estimator_trainer.manifest import google_cloud, kubernetes, own_paths, slurm, source_package
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.plugins import param_defaults, source_files
 from estimator_trainer.plugins.plugin import Plugin
@@ -71,7 +71,8 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     return "\n".join([*(f"wrote {folder / name}" for name in contents),
                       *(f"NOTE: {folder / name} is of an earlier job, and no part of this one"
                         for name in _NAMES if name not in contents and (folder / name).exists()),
-                      *_warnings(platform, job, config.model_dir), *_secret_warnings(flags),
+                      *_warnings(platform, job, config.model_dir),
+                      *_path_warnings(platform, job, plan, script), *_secret_warnings(flags),
                       "Next:", *(f"  {line}" for line in commands)])
 
 
@@ -187,6 +188,18 @@ def _warnings(platform: Platform, job: JobConfig, folder: str) -> list[str]:
                                  f"{platform.mount_advice}a bucket",
                                  "-- --model_dir=gs://bucket/job")
     return [] if is_shared else [f"WARNING: {problem}"]
+
+
+def _path_warnings(platform: Platform, job: JobConfig, plan: Plan,
+                   script: source_files.Script | None) -> list[str]:
+    """Returns a warning for each path that the tasks cannot open."""
+    if platform.shares_disk:
+        return []
+    params = {key: value for key, value in plan.params.values.items() if isinstance(value, str)
+              and key in plan.params.user_set} if plan.params else {}
+    settings = {name: getattr(plan.config, name) for name in _PATHS if name != "model_dir"}
+    return [f"WARNING: {problem}" for problem in own_paths.warnings(
+        params, settings, script, platform.mount(job), platform.mount_advice)]
 
 
 def _secret_warnings(flags: Sequence[str]) -> list[str]:

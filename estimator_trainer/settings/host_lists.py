@@ -7,8 +7,9 @@ https://github.com/tensorflow/tensorflow/blob/r1.2/tensorflow/docs_src/deploy/di
 import dataclasses
 import json
 import shlex
+from typing import Iterator, Sequence
 
-from estimator_trainer.cluster import task_config
+from estimator_trainer.cluster import correction, declared_cluster, task_config
 from estimator_trainer.errors import ConfigError, Problem, refuse, Setting
 from estimator_trainer.settings.trainer_config import out_of_range, setting
 
@@ -38,6 +39,8 @@ class HostLists:
         if not self.worker_hosts:
             problems.append(Problem("worker_hosts", expected="host:port of every worker",
                                     example=_EXAMPLE))
+        problems += [problem for name in ("ps_hosts", "worker_hosts")
+                     for problem in _faults(name, getattr(self, name))][:1]
         count = len({"ps": self.ps_hosts, "worker": self.worker_hosts}.get(self.job_name, ()))
         if self.job_name and not problems and self.index >= count:
             name = "task_id" if self.task_id else "task_index"
@@ -69,6 +72,15 @@ class HostLists:
         hosts = {"worker": list(self.worker_hosts), "ps": list(self.ps_hosts)}
         cluster = {name: addresses for name, addresses in hosts.items() if addresses}
         return json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
+
+
+def _faults(name: str, hosts: Sequence[str]) -> Iterator[Problem]:
+    """Yields a problem for each host of a flag that is no host:port."""
+    for host in hosts:
+        if expected := declared_cluster.address_fault(host):
+            taken: set[str] = set()
+            works = tuple(correction.repaired_address(each, taken) for each in hosts)
+            yield Problem(name, host, expected=expected, example=Setting(name, works))
 
 
 def describe(lists: HostLists) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import bisect
 import difflib
 import math
+import shlex
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from input_fns.reading import advice, number_format
 from input_fns.reading.errors import DataParamError
 from input_fns.reading.field import is_of, Number, Value
-from input_fns.reading.header import Header, header_of
+from input_fns.reading.header import Header, header_of, in_order
 from input_fns.reading.table_params import KINDS
 
 # Params of models that say what columns are; where one is set, columns are not prepared.
@@ -196,14 +197,16 @@ def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParam
     value: Any = {"label": near, "drop": [near], "columns": {near: 0.0},
                   "column_types": {near: "text"}}[param]
     example = advice.typed(param, value)
-    if not near and len(names) == 1 and len(names[0].split()) > 1:
+    if not near and len(names) == 1 and len(names[0].split()) > 1 and "<" not in names[0]:
         example = "if blanks separate the columns: --param delimiter=' '"
     elif not near and any(is_of(each, float) for each in names):
         example = ("if the first line is no header, the names of the columns in their order, each "
-                   "with the value of an empty field: --param columns='{\"NAME\": 0.0, ...}'")
+                   "with the value of an empty field, and the label as the last one: "
+                   + in_order(names, name if param == "label" else "label"))
     elif not near and param == "label":
         # The file may be one to predict, which has no label.
-        example = f"--param label=NAME; or, to predict data without a label: --data={path}"
+        example = (f"{advice.typed('label', names[-1])}; or, to predict data without a label: "
+                   f"--data={shlex.quote(path)}")
     elif not near:
         example = example.replace("\"\"", f"\"{names[0]}\"")
     return DataParamError(

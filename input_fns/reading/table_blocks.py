@@ -160,7 +160,10 @@ def split_problem(line: str, width: int, delimiter: str) -> str:
                 "each quote in it twice")
     except (csv.Error, ValueError) as error:
         return f" cannot be split into columns: {error}"
-    return f" has {len(fields)} columns; expected {width}" if len(fields) != width else ""
+    if len(fields) == width:
+        return ""
+    return (f" has {len(fields)} columns; expected {width}. Correct or delete the line; a field "
+            f"with {delimiter!r} in it needs double quotes")
 
 
 class JsonBlock(NamedTuple):

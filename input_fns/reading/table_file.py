@@ -29,6 +29,7 @@ _MAGIC = {b"PAR1": PARQUET, b"ARROW1": FEATHER}
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _HEAD_BYTES = 1 << 16
+_FEW_BYTES = 32
 # Python decodes bytes that are not UTF-8 to this; TensorFlow keeps them.
 NO_TEXT = "\ufffd"
 # In an archive, what a Mac adds to the files.
@@ -79,6 +80,14 @@ def shown(path: str) -> str:
     return "the table in memory" if path.startswith(MEMORY_SCHEME) else path
 
 
+def _without_mark(head: bytes) -> str:
+    """Returns the encoding of text in UTF-16 without a byte order mark; "" for other text."""
+    first, second = head[:_FEW_BYTES:2], head[1:_FEW_BYTES:2]
+    if len(head) < 4 or any(first) == any(second):
+        return ""
+    return "utf-16-le" if all(first) else "utf-16-be" if all(second) else ""
+
+
 DAMAGE = (EOFError, OSError, zlib.error, zipfile.BadZipFile, UnicodeDecodeError)
 
 
@@ -93,9 +102,10 @@ class Text:
         self._file, self._stream = _unpacked(path)
         self._damage: Optional[BaseException] = None
         head = self._stored(_HEAD_BYTES)
-        encoding = _UTF_16.get(head[:2])
+        encoding = _UTF_16.get(head[:2]) or _without_mark(head)
         self._decoder = codecs.getincrementaldecoder(encoding)() if encoding else None
-        self._start = self._decoded(head[2:] if encoding else head).removeprefix(codecs.BOM_UTF8)
+        self._start = self._decoded(head[2:] if head[:2] in _UTF_16 else head).removeprefix(
+            codecs.BOM_UTF8)
         self._has_old_ends = b"\r" in self._start and b"\n" not in self._start
 
     def __enter__(self) -> Text:

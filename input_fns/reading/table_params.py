@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any, Mapping
 
 from input_fns.reading import advice
@@ -14,11 +15,7 @@ _EMPTY = {"empty_numbers": ("mean", "zero", "error"), "empty_labels": ("error", 
 
 def check(params: Mapping[str, Any]) -> None:
     """Raises DataParamError for the first param of `input_fns/csv.py` that cannot be used."""
-    if len(params["delimiter"]) > 1 or not params["delimiter"].isascii() or (
-            params["delimiter"] and params["delimiter"] in '"\r\n\0'):
-        raise DataParamError(f"delimiter is {params['delimiter']!r}; expected one character of "
-                             "ASCII that is no quote and ends no line, or '' to find it. For "
-                             "example: --param delimiter=';'")
+    _check_delimiter(params["delimiter"])
     if not params["eval_files"] and params["eval_every"] < 2:
         raise DataParamError(
             f"eval_every is {params['eval_every']} and eval_files is ''; expected 2 or more, or "
@@ -34,6 +31,17 @@ def check(params: Mapping[str, Any]) -> None:
                                  f"{', '.join(values)}. For example: --param {name}={values[0]}")
     _check_columns(params)
     _check_classes(params)
+
+
+def _check_delimiter(text: str) -> None:
+    is_one = len(text) < 2 and text.isascii() and not (text and text in '"\r\n\0')
+    if is_one or text in ("tab", "\\t"):
+        return
+    change = f"; or change the file: sed {shlex.quote(f's/{text}/;/g')} FILE > new.csv"
+    raise DataParamError(
+        f"delimiter is {text!r}; expected one character of ASCII that is no quote and ends no "
+        "line, 'tab', or '' to find it. For example: --param delimiter=';'"
+        + (change if text == 2 * text[:1] else ""))
 
 
 def leaves_out(params: Mapping[str, Any]) -> bool:

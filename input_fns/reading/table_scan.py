@@ -133,7 +133,8 @@ def scan(files: list[str], params: Mapping[str, Any], most_fields: int = MOST_FI
     if not len(read.places):
         raise DataFileError(
             f"train_files is {params['train_files']!r}, and no file of it holds a record"
-            f"{' with a label' * bool(read.unlabelled)}")
+            f"{' with a label' * bool(read.unlabelled)}; expected lines after the header. Write or "
+            "download the file again, or name another one")
     every = 0 if params["eval_files"] else params["eval_every"]
     numbers = np.concatenate(read.ordinals)
     is_training = numbers % every != 0 if every else np.ones(len(numbers), bool)

@@ -171,7 +171,7 @@ def test_a_mistake_is_one_sentence(params, changes, exit_code, expected):
 
 
 @pytest.mark.parametrize("header, expected", (
-    ("", "has no line for a header"), ("a,a,label\n1,2,0\n", "has 'a' twice for a header"),
+    ("", "is empty"), ("a,a,label\n1,2,0\n", "has 'a' twice for a header"),
     (",,\n1,2,0\n", "has no name for a header")))
 def test_a_file_needs_a_header(params, file, header, expected):
     path = file(header)

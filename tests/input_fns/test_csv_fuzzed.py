@@ -170,10 +170,11 @@ def test_the_facts_of_any_file_are_learned_or_refused(tmp_path_factory, header, 
 
 
 @pytest.mark.parametrize("content, expected", [
-    (b"", "no line for a header"), (b",,\n", "no name for a header"),
+    (b"", "is empty"), (b",,\n", "no name for a header"),
     (b"x,x,label\n", "'x' twice"), (b"x,n,label\n1,2\n", "line 2 of "),
     (HEADER.decode().encode("utf-16"), "no file of it holds a record"),
-    (HEADER.decode().encode("utf-16-le"), "zero bytes"),
+    (HEADER.decode().encode("utf-16-le"), "no file of it holds a record"),
+    (b"x\0,n,label\n", "zero bytes"),
     ("gr\u00f6\u00dfe,label\n".encode("latin-1"), "bytes that are no UTF-8"),
     (b"x," + b"n" * 200_000 + b"\n", "no file of it holds a record")])
 def test_a_file_that_is_no_table_is_refused_in_a_sentence(tmp_path, content, expected):

@@ -260,7 +260,7 @@ def test_what_is_not_finite_is_named_with_its_row(params, tmp_path, kind, value)
 
 def test_what_is_no_json_line_is_refused(params, tmp_path):
     path = tmp_path / "rows.jsonl"
-    for text, expected in (('[{"x": 1}]', "line 1 of .* begins a JSON array"),
+    for text, expected in (('[{"x": 1}]', "is one JSON array; .*read_json"),
                            ('{"x": [1], "label": 0}', "leave no column of .* but the label"),
                            ('{"x": 1, "label": 0}\n{"x": 1,\n', "line 2 of .* is no JSON")):
         path.write_text(text)

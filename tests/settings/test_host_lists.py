@@ -30,7 +30,12 @@ def test_describe_prints_lines_for_each_tasks_shell(capsys):
 
 
 @pytest.mark.parametrize("flags, expected", [
-    (["--worker_hosts=c"], "expected \"host:port\""),
+    (["--worker_hosts=c"], "worker_hosts is 'c' (from --worker_hosts); expected \"host:port\", like"
+     " \"host:2222\". For example: --worker_hosts=c:2222"),
+    (["--worker_hosts=c:1", "--ps_hosts=a:1,b:70000"], "ps_hosts is 'b:70000' (from --ps_hosts);"
+     " expected \"host:port\" with a port from 1 to 65535. For example: --ps_hosts=a:1,b:2222"),
+    (["--worker_hosts=::1:2222,d:text"], "of an IPv6 address, like \"[::1]:2222\". For example:"
+     " --worker_hosts='[::1]:2222,d:2222'"),
     (["--ps_hosts=a:1"], "worker_hosts is missing"),
     (["--worker_hosts=c:1", "--job_name=wrker"], "one of ps, worker. Did you mean 'worker'?"),
     (["--worker_hosts=c:1", "--job_name=worker", "--task_index=1"], "expected less than the 1 of"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any, Mapping
+from typing import Any, Iterator, Mapping
 
 from absl import flags
 
@@ -38,6 +38,11 @@ def give_way() -> None:
     object.__setattr__(flags.FLAGS, "__class__", Yielding)
 
 
+def keep_defaults() -> None:
+    """Gives flags their defaults, in place of values that a program would take from sys.argv."""
+    flags.FLAGS.mark_as_parsed()
+
+
 def _read_own_flags(module: ModuleType, own: Mapping[str, flags.Flag[Any]]) -> None:
     """Lets a module of absl's read absl's own flags, by FLAGS or by what defined a flag."""
     values: Any = _OwnFlags(own)
@@ -56,6 +61,9 @@ class _OwnFlags:
 
     def __getitem__(self, name: str) -> Any:
         return self._own[name] if name in self._own else flags.FLAGS[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(flags.FLAGS)
 
     def __getattr__(self, name: str) -> Any:
         return self._own[name].value if self._is_replaced(name) else getattr(flags.FLAGS, name)
