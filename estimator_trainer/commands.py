@@ -134,9 +134,9 @@ def init(line: CommandLine, variables: Environment) -> int:
 
 
 def list_plugins(line: CommandLine, variables: Environment) -> int:
-    """Prints the plug-ins and their params."""
-    from estimator_trainer.checks import printout
-    _print(printout.list_plugins(line.as_json))
+    """Prints the plug-ins and the params to set first, or all params of those that are named."""
+    from estimator_trainer.checks import plugin_list
+    _print(plugin_list.described(line.plugins, line.as_json))
     return 0
 
 

@@ -1,19 +1,15 @@
-"""Writes what `check` and `list` print."""
+"""Writes what `check` prints."""
 
 import itertools
 import json
-import pathlib
-import textwrap
 from typing import Any
 
 from estimator_trainer import redaction, versions
 from estimator_trainer.checks.plan import Findings, Plan
-from estimator_trainer.plugins import loader, param_defaults
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings import length
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-_TEXT_COLUMN = 36
 _LONGEST_LINE = 100
 
 
@@ -32,37 +28,6 @@ def describe(plan: Plan, found: Findings, as_json: bool) -> str:
     warned = f"{len(warnings)} warning{'s' * (len(warnings) > 1)}"
     end = f"{len(problems)} problem{'s' * (len(problems) > 1)}" if problems else "ready"
     return "\n".join([*lines, f"{end}, {warned}" if warnings else end])
-
-
-def list_plugins(as_json: bool) -> str:
-    """Returns the list of the project's plug-ins with their params, defaults and meanings."""
-    found = [loader.find(kind, name) for kind in loader.ARGUMENTS
-             for name in loader.available(kind)]
-    declared = {each.path: param_defaults.read_docs(pathlib.Path(each.path)) for each in found}
-    if as_json:
-        return json.dumps([{"kind": p.kind, "name": p.name, "doc": p.doc, "path": p.path,
-                            "params": redaction.masked("", p.default_params),
-                            "texts": declared[p.path].texts} for p in found], indent=2)
-    lines: list[str] = []
-    for plugin in found:
-        lines += [f"--{plugin.kind}={plugin.name}  {plugin.doc}", *_declared(declared[plugin.path])]
-    for module, of_module in param_defaults.included_by(declared.values()).items():
-        lines += [f"params of {module}, except where listed above", *_declared(of_module)]
-    return "\n".join(lines)
-
-
-def _declared(params: param_defaults.Declared) -> list[str]:
-    return [*_params(params.own, params.texts),
-            *(f"    and the params of {module}, below" for module in params.included)]
-
-
-def _params(values: dict[str, Any], texts: dict[str, str]) -> list[str]:
-    lines = []
-    for key, value in redaction.masked("", values).items():
-        first, *more = textwrap.wrap(texts.get(key, ""), 100 - _TEXT_COLUMN) or [""]
-        lines.append(f"    {f'{key}={json.dumps(value)}':{_TEXT_COLUMN - 5}} {first}".rstrip())
-        lines += [" " * _TEXT_COLUMN + line for line in more]
-    return lines
 
 
 def _content(plan: Plan, found: Findings) -> dict[str, Any]:

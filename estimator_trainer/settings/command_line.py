@@ -37,6 +37,7 @@ class CommandLine:
     page: PageConfig = PageConfig()
     shell: str = ""  # The shell whose script `completion` prints.
     completion: CompletionConfig = CompletionConfig()
+    plugins: tuple[str, ...] = ()  # The names of the plug-ins that `list` prints; (): all.
     words: tuple[str, ...] = ()  # The line after the program's name.
 
 
@@ -51,6 +52,8 @@ def parse(argv: Sequence[str]) -> CommandLine:
         return _OF_THEIR_OWN[first.settings](list(argv[1:]))
     words, settings, user_set = _trainer_parsed(argv)
     command = words[0] if words else "train"
+    plugins = _listed(words, settings, user_set) if command == "list" else ()
+    words = words[:1] if plugins else words
     if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
         wrong = words[1] if command in COMMANDS and len(words) > 1 else command
         raise unknown(wrong if wrong in COMMANDS else _shown(wrong, argv))
@@ -62,7 +65,14 @@ def parse(argv: Sequence[str]) -> CommandLine:
             min(_HOST_LISTS & user_set), Words("set"), f"and `{command}` runs in no cluster",
             "it with train, check or tf-config alone", EXAMPLE))
     return CommandLine(command, _config(command, settings), as_json, is_probing, hosts=hosts,
-                       user_set=user_set - _HOST_LISTS, words=tuple(argv))
+                       user_set=user_set - _HOST_LISTS, words=tuple(argv), plugins=plugins)
+
+
+def _listed(words: Sequence[str], settings: dict[str, Any],
+            user_set: frozenset[str]) -> tuple[str, ...]:
+    """Returns the names of the plug-ins to list: words, or values of their flags."""
+    flags = [settings[kind] for kind in ("model_fn", "input_fn") if kind in user_set]
+    return (*words[1:], *flags)
 
 
 def unknown(got: str) -> ConfigError:

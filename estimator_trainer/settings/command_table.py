@@ -163,7 +163,9 @@ COMMANDS = {
         "Write a model_fn, an input_fn and a test to begin with, for your data: init DIR"
         " --data=FILE --label=COLUMN", "init", dataclasses.fields(ProjectConfig),
         "DIR [--data=FILE --label=COLUMN]", ProjectConfig),
-    "list": Command("List the plug-ins with their params.", "list_plugins", (_JSON,)),
+    "list": Command("List the plug-ins with the params to set first; of those that are named, such"
+                    " as canned or csv, all params: list NAME", "list_plugins", (_JSON,),
+                    "[--flag=value ...] [NAME ...]"),
     "completion": Command(
         "Print the script with which a shell completes commands, flags, plug-ins and params at TAB:"
         " source <(estimator-trainer completion bash), in ~/.bashrc or ~/.zshrc", "complete",

@@ -1,4 +1,4 @@
-"""`check` and `list` print what is known of a run and of the plug-ins, and no secret."""
+"""`check` prints what is known of a run, and no secret."""
 
 from __future__ import annotations
 
@@ -49,20 +49,6 @@ def test_describe_shows_vertex_ais_model_dir_and_trial():
                             "task": {"type": "chief", "index": 0, "trial": "7"}})
     ran = jobs.program("check", "--json", TF_CONFIG=tf_config, AIP_MODEL_DIR="gs://bucket/model")
     assert json.loads(ran.stdout)["model_dir"] == "gs://bucket/model/7"
-
-
-@pytest.mark.cluster
-def test_list_plugins_shows_every_param_with_its_default():
-    listed = {(p["kind"], p["name"]): p for p in json.loads(jobs.program("list", "--json").stdout)}
-    assert listed["model_fn", "cnn"]["params"]["decay_rate"] == 0.9
-    assert listed["input_fn", "digits"]["params"]["batch_size"] == 64
-    assert all(p["doc"] for p in listed.values())
-    silent = {(name, key) for (_, name), p in listed.items() for key in p["params"]
-              if not p["texts"].get(key)}
-    assert not silent
-    shown = jobs.program("list").stdout
-    assert "    depth=0                         number of layers with weights; 0: 50 for" in shown
-    assert shown.count("    warmup_steps=0 ") == 1  # A param of many models is listed once.
 
 
 def _tf_config(hosts, role="worker", index=0, **extra):
