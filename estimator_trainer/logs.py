@@ -15,7 +15,7 @@ import tempfile
 from typing import Any, Iterator
 import warnings
 
-from estimator_trainer import redaction
+from estimator_trainer import progress_bar, redaction
 
 # Warnings of TensorFlow on which no user of an Estimator can act.
 _NOISE = ("deprecat", "is experimental", "will be removed", "From /", "Estimator's model_fn",
@@ -32,6 +32,10 @@ _HOOK, _HOOK_OF_ESTIMATOR = "_log_tensors", re.compile(r"loss = \S+, step = \d+(
 # The only line of TensorFlow that names a phase.
 _PHASES = ("Saving checkpoints for",)
 _BAR_WIDTH = 24
+# The source files of this package, and of its plug-ins beside it.
+_HOUSE = os.path.dirname(os.path.abspath(__file__))
+_OWN = tuple(os.path.join(os.path.dirname(_HOUSE), name, "") for name in (
+    os.path.basename(_HOUSE), "input_fns", "model_fns"))
 _FORMAT = "%(asctime)s {role}  %(message)s"
 # TensorFlow's libraries print these lines while they are loaded, before any log level applies:
 # `2026-01-31 10:00:00.123456: E external/...`, and newer libraries `I0000 00:00:1700000000.123456`.
@@ -55,6 +59,9 @@ class _Quiet(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         # Plug-ins and upstream code use the same loggers; only the source file differs.
+        if record.levelno < logging.WARNING and record.pathname.startswith(_OWN) and (
+                progress_bar.is_notebook()):
+            return False  # The bar shows the progress.
         if not any(p in record.pathname for p in _UPSTREAM):
             return True
         message = record.getMessage()
@@ -67,42 +74,18 @@ class _Quiet(logging.Filter):
 
 # Python 3.10 does not take `StreamHandler[TextIO]`.
 class _CurrentStderr(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes to the current `sys.stderr`, after wiping an unfinished progress bar."""
+    """Writes to the current `sys.stderr`, above the bar of a training."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stderr
-        clear_bar()
-        super().emit(record)
-
-
-_bar_is_drawn = False
+        with progress_bar.aside():
+            super().emit(record)
 
 
 def bar(step: int, max_steps: int) -> str:
     """Returns a progress bar, such as "[======      ]"."""
     done = min(_BAR_WIDTH * step // max_steps, _BAR_WIDTH)
     return f"[{'=' * done}{' ' * (_BAR_WIDTH - done)}]"
-
-
-def draw_bar(text: str) -> None:
-    """Draws `text` over the last line of the terminal, without ending the line."""
-    global _bar_is_drawn
-    _bar_is_drawn = True
-    sys.stderr.write(f"\r\x1b[K{text}")
-    sys.stderr.flush()
-
-
-def has_bar() -> bool:
-    """Returns whether a progress bar is visible."""
-    return _bar_is_drawn
-
-
-def clear_bar() -> None:
-    """Wipes the progress bar, if one is visible."""
-    global _bar_is_drawn
-    if _bar_is_drawn:
-        _bar_is_drawn = False
-        sys.stderr.write("\r\x1b[K")
 
 
 def configure(role: str, verbose: bool) -> None:
@@ -128,7 +111,6 @@ def as_before() -> Iterator[None]:
         try:
             yield
         finally:
-            clear_bar()
             if "absl.logging" in sys.modules:
                 sys.modules["absl.logging"].set_verbosity(verbosity)
             for logger, (handlers, level, propagate) in zip(loggers, saved):

@@ -12,7 +12,7 @@ import functools
 import posixpath
 from typing import Callable, Iterator, Sequence
 
-from estimator_trainer import environment, errors, storage
+from estimator_trainer import environment, errors, progress_bar, storage
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
 from estimator_trainer.record import recorded_run
@@ -69,6 +69,7 @@ def computing(plan: Plan) -> Iterator[None]:
     if plan.config.model_dir:
         event_files.close_deleted(plan.config.model_dir)
     with contextlib.ExitStack() as undone:
+        undone.enter_context(progress_bar.until_end())
         if plan.config.seed:
             undone.enter_context(random_state.kept())
         if plan.config.freeze or plan.config.warm_start_from:

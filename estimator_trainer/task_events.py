@@ -21,8 +21,10 @@ from typing import Any, Callable, Iterator, Mapping
 from estimator_trainer import environment
 
 _pipe: int | None = None
-_owner = _listener_owner = 0
-_listener: Callable[[str, dict[str, Any]], None] | None = None
+_owner = 0
+Listener = Callable[[str, dict[str, Any]], None]
+# Each with the process that it belongs to, because a fork is not the task.
+_listeners: list[tuple[int, Listener]] = []
 
 
 def begin() -> None:
@@ -40,15 +42,14 @@ def begin() -> None:
 
 
 @contextlib.contextmanager
-def received_by(listener: Callable[[str, dict[str, Any]], None]) -> Iterator[None]:
+def received_by(listener: Listener) -> Iterator[None]:
     """Calls `listener` with the kind and the values of each event, within a `with` statement."""
-    global _listener, _listener_owner
-    before = _listener, _listener_owner
-    _listener, _listener_owner = listener, os.getpid()
+    entry = (os.getpid(), listener)
+    _listeners.append(entry)
     try:
         yield
     finally:
-        _listener, _listener_owner = before
+        _listeners.remove(entry)
 
 
 def has_launcher() -> bool:
@@ -65,8 +66,9 @@ def emit(kind: str, details: Mapping[str, Any] | None = None,
       details: Further values, for the history alone.
       **values: Long texts are cut for the launcher.
     """
-    if _listener is not None and _listener_owner == os.getpid():
-        _listener(kind, {**values, **(details or {})})
+    for owner, listener in list(_listeners):
+        if owner == os.getpid():
+            listener(kind, {**values, **(details or {})})
     # A fork that a plug-in made is not the task.
     if _pipe is None or _owner != os.getpid():
         return

@@ -3,22 +3,19 @@
 import math
 import posixpath
 import re
-import sys
 import time
 from typing import Any
 
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import logs, task_events
+from estimator_trainer import progress_bar, task_events
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.graph import graph_state
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.loop_size import LoopSize
 
 _BAR_SECS = 0.2
-# A faster line would wipe the bar before it is seen.
-_LINE_SECS = 1.0
 # A loss that grew by this factor does not come down again, though it may stay finite.
 _DIVERGED = 1000.0
 # The losses that are kept; of more, every second one goes.
@@ -26,9 +23,9 @@ _MOST_LOSSES = 2000
 
 
 class TrainingProgress(tf.estimator.SessionRunHook):
-    """Logs step, loss and speed every so many steps, and draws a bar on a terminal.
+    """Logs step, loss and speed every so many steps, or shows them in a bar; see progress_bar.py.
 
-    A terminal shows one line a second at most; the history, and a log that is a file, hold each.
+    The history has them every so many steps too.
     """
 
     def __init__(self, config: TrainerConfig, num_synchronous: int, train_examples: int,
@@ -42,7 +39,6 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         # Training may end before `max_steps`.
         self._metric = config.best_metric if config.is_until_no_improvement else ""
         self._num_synchronous, self._train_examples = num_synchronous, train_examples
-        self._is_terminal = sys.stderr.isatty()
         self._first_loss: float | None = None
         self._last_loss: float | None = None
         self._has_warned = False
@@ -81,7 +77,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self._idle_secs = 0.0
         self._line_step, self._line_time = self.step, time.monotonic()
         self._bar_time = self._line_time
-        self._logged_at = self._line_time - _LINE_SECS
+        progress_bar.begin(self.step, self._max_steps, bool(self._metric))
         self._line_waiting = self.loop_size.waiting
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs | None:
@@ -95,9 +91,7 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         if is_last:
             self._last_run_at = self.loop_size.step
         self._is_line = past + self.loop_size.steps >= self._every_steps or is_last
-        # Due if a line of the log has wiped the bar, or the bar is old.
-        self._is_bar = self._is_terminal and (
-            not logs.has_bar() or now - self._bar_time >= _BAR_SECS)
+        self._is_bar = progress_bar.is_shown() and now - self._bar_time >= _BAR_SECS
         if self._is_line or self._is_bar or self._first_loss is None:
             return tf.estimator.SessionRunArgs(self._fetches)
         return None
@@ -112,30 +106,27 @@ class TrainingProgress(tf.estimator.SessionRunHook):
             return
         self.step = int(run_context.session.run(self._global_step))
         secs = max(now - self._line_time - self._idle_secs, 1e-9)
-        line = self._describe(run_values.results, secs)
         if self._is_line:
             self._emit(run_values.results, secs)
-            if not self._is_terminal or now - self._logged_at >= _LINE_SECS:
-                logging.info(line)
-                self._logged_at = now
+            if not progress_bar.is_shown():
+                logging.info(self._describe(run_values.results, secs))
             self._line_step, self._line_time, self._idle_secs = self.step, now, 0.0
             self._line_own_steps = self._own_steps
             self._last_loss = float(run_values.results["loss"])
             self._line_losses.append(self._last_loss)
             if len(self._line_losses) > _MOST_LOSSES:
                 del self._line_losses[::2]
-        if self._is_bar:
-            logs.draw_bar(f"{logs.bar(self.step, self._max_steps)} {line}" if self._max_steps
-                          else line)
+        if progress_bar.is_shown():
             self._bar_time = now
+            progress_bar.update(self.step, {"loss": f"{run_values.results['loss']:.4g}"})
 
     def pause(self) -> None:
         """Excludes the time from now to the next step from the speed."""
         self._paused_at = time.monotonic()
 
     def end(self, session: tf.compat.v1.Session) -> None:
-        logs.clear_bar()
         self.step = int(session.run(self._global_step))
+        progress_bar.update(self.step, {})
         self.warn_if_diverged(self._last_loss)
         waited = self.loop_size.waited_share
         if waited is not None:

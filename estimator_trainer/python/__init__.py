@@ -1,0 +1,1 @@
+"""What the functions of `estimator_trainer/api.py` have in common, and no command has."""

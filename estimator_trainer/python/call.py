@@ -1,0 +1,136 @@
+"""A function that does what a command does: its signature, its documentation, its errors.
+
+Completion and `help` read the signature and the documentation, which name every setting. A mistake
+is one sentence in Python's words, with no frame of this package above it.
+"""
+
+import dataclasses
+import functools
+import inspect
+import json
+import re
+import shlex
+from typing import Any, Callable, Literal, Sequence, TypeVar
+
+from estimator_trainer.errors import ConfigError, in_python, TrainerError
+from estimator_trainer.python import keyword_settings
+from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_QUOTED = r"'[^']*'(?:\"'\"'[^']*')*|\"[^\"]*\"|\S+?(?=[.,;:)]*(?:\s|$))"
+_PARAM = re.compile(rf"--param ([\w.]+)=({_QUOTED})")
+_FLAG = re.compile(rf"(?<![\w-])--([a-z]\w+)(?:=({_QUOTED}))?")
+_FLAGS = {field.name: field.default for config in (TrainerConfig, JobConfig)
+          for field in dataclasses.fields(config)}
+
+
+def of_command(name: str) -> Callable[[_Function], _Function]:
+    """Makes a function show the settings of a command in its signature and its documentation."""
+    def decorated(function: _Function) -> _Function:
+        short = with_short_errors(function)
+        signature = inspect.signature(function)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        named = {each.name for each in own}
+        fields = [field for field in keyword_settings.fields_of(name) if field.name not in named]
+        keywords = [inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY,
+                                      default=field.default, annotation=type_of(field))
+                    for field in fields]
+        short.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*own, *keywords])
+        short.__doc__ = f"{inspect.getdoc(function)}\n\nSettings:\n{_described(fields)}"
+        return short
+    return decorated
+
+
+def with_short_errors(function: _Function) -> _Function:
+    """Makes a function raise an error that a sentence explains without the frames below it."""
+    @functools.wraps(function)
+    def short(*args: Any, **keywords: Any) -> Any:
+        try:
+            with in_python():
+                return function(*args, **keywords)
+        except Exception as error:  # pylint: disable=broad-except
+            if not hasattr(error, "exit_code"):
+                raise
+            explained = _of_python(error)
+        # The error has no cause and no context: TensorFlow's frames explain nothing more.
+        raise explained from None
+    return short  # type: ignore[return-value]
+
+
+def _of_python(error: Exception) -> TrainerError:
+    """Returns an error whose message has Python's words.
+
+    An error of a plug-in with an `exit_code` of its own is of its class, and a TrainerError too.
+    """
+    if not isinstance(error, TrainerError):
+        kind = ConfigError if getattr(error, "exit_code") == ConfigError.exit_code else TrainerError
+        both = type(type(error).__name__, (type(error), kind), {})
+        made = both.__new__(both)
+        made.__dict__.update(error.__dict__)
+        made.args = error.args
+        if isinstance(made, ConfigError):
+            made.problems = (str(error),)
+        error = made
+    if error.args and isinstance(error.args[0], str):
+        error.args = (in_words(error.args[0]), *error.args[1:])
+    return error.with_traceback(None)  # type: ignore[return-value]
+
+
+def in_words(text: str) -> str:
+    """Returns a text with keyword arguments in place of flags of the command line.
+
+    `--param units=5` becomes `params={'units': 5}`, and `--train_steps=100` `train_steps=100`.
+    """
+    text = _PARAM.sub(lambda found: f"params={{{found[1]!r}: {_value(found[2])!r}}}", text)
+    text = text.replace("--param ", "params ").replace("the same command", "the same call")
+    return _FLAG.sub(_keyword, text)
+
+
+def _keyword(found: "re.Match[str]") -> str:
+    name, value = found[1], found[2]
+    bare = name.removeprefix("no")
+    if name in _FLAGS:
+        default = _FLAGS[name]
+        if value is None:
+            return f"{name}=True" if isinstance(default, bool) else f"{name}="
+        plain = _unquoted(value)
+        if isinstance(default, tuple):
+            return f"{name}={plain.split(',')!r}"
+        is_text = isinstance(default, str)
+        return f"{name}={plain!r}" if is_text else f"{name}={_value(value)!r}"
+    return f"{bare}=False" if bare in _FLAGS and value is None else found[0]
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return " ".join(shlex.split(text))
+    except ValueError:
+        return text
+
+
+def _value(text: str) -> Any:
+    """Returns the value that a flag's text means: JSON, or the text itself."""
+    plain = _unquoted(text)
+    try:
+        return json.loads(plain)
+    except ValueError:
+        return plain
+
+
+def type_of(field: dataclasses.Field[Any]) -> Any:
+    """Returns the type of the values that a setting may have as a keyword."""
+    if field.name in keyword_settings.PLUGINS:
+        return Any
+    if field.metadata["choices"]:
+        return Literal[field.metadata["choices"]]
+    if field.name in keyword_settings.PATTERNS:
+        return str | Sequence[str]
+    if isinstance(field.default, tuple):
+        return Sequence[str]
+    return type(field.default)
+
+
+def _described(fields: Sequence[dataclasses.Field[Any]]) -> str:
+    return "\n".join(f"  {field.name}: {in_words(field.metadata['help'])}" for field in fields)

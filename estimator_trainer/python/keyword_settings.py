@@ -1,0 +1,73 @@
+"""The flags of a command as keyword arguments of the Python function of its name."""
+
+import dataclasses
+import os
+from typing import Any, Mapping
+
+from estimator_trainer.errors import ConfigError, near_match, Param, Problem, Setting, UNKNOWN
+from estimator_trainer.settings.command_table import COMMANDS
+from estimator_trainer.settings.trainer_config import TrainerConfig
+
+_KINDS = {bool: "True or False", int: "an integer", str: "a text", tuple: "a list of texts"}
+# The functions have arguments of their own for these.
+_ARGUMENTS = ("param", "tf1", "tf1_op_seeds", "data")
+# A Python program may pass several patterns as a list.
+PATTERNS = ("warm_start_vars", "freeze")
+# A path may be a `pathlib.Path`.
+PATHS = ("model_dir", "warm_start_from", "export_dir", "output", "params_file")
+# A plug-in may be a function, a class, an Estimator or a Keras model.
+PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_input_fn")
+
+
+def fields_of(command: str) -> tuple[dataclasses.Field[Any], ...]:
+    """Returns the flags of a command that its function takes as keywords, in their order."""
+    task = {field.name for field in dataclasses.fields(TrainerConfig)}
+    flags = COMMANDS[command].flags
+    if COMMANDS[command].is_job:
+        return (*flags, *fields_of("train"))
+    return tuple(field for field in flags if field.name in task and field.name not in _ARGUMENTS)
+
+
+def config_of(user_set: Mapping[str, Any], command: str = "train") -> TrainerConfig:
+    """Returns the settings of a call, with defaults for the others, or raises ConfigError."""
+    defaults = {field.name: field.default for field in dataclasses.fields(TrainerConfig)}
+    for name in sorted(user_set.keys() - defaults.keys()):
+        near = near_match(name, ["params", *(each.name for each in fields_of(command))])
+        raise ConfigError(Problem(
+            f"keyword {name!r}", UNKNOWN, source=f"estimator_trainer.{command}",
+            expected=f"one that help(estimator_trainer.{command}) lists, or in params= a param of"
+            " a plug-in", advice=near, example="" if near else Param(name, user_set[name])))
+    settings = {name: _typed(name, value, defaults[name]) for name, value in user_set.items()}
+    if settings.get("train_epochs"):
+        settings.setdefault("train_steps", 0)
+    return TrainerConfig(**settings)
+
+
+def words_of(config: TrainerConfig, user_set: Mapping[str, Any]) -> list[str]:
+    """Returns the same settings as flags of a command line."""
+    words = []
+    for name in user_set:
+        value = getattr(config, name)
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no{name}")
+        elif name in ("param", "plugin_flag"):
+            words += [f"--{name}={each}" for each in value]
+        else:
+            words.append(f"--{name}={','.join(value) if isinstance(value, tuple) else value}")
+    return words
+
+
+def _typed(name: str, value: Any, default: Any) -> Any:
+    if isinstance(default, str) and isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value):
+        if isinstance(default, tuple):
+            return tuple(value)
+        if name in PATTERNS:
+            return ",".join(value)
+    if type(value) is type(default):
+        return value
+    if type(default) is int and hasattr(value, "__index__") and not isinstance(value, bool):
+        return int(value)  # An integer of NumPy.
+    raise ConfigError(Problem(name, value, expected=_KINDS[type(default)],
+                              example=Setting(name, default)))
