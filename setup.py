@@ -96,8 +96,9 @@ setuptools.setup(
                 "hypothesis",
                 # The distributions are built, and looked at as a package index does.
                 "build", "twine", "readme_renderer[md]", "setuptools", "wheel",
-                # A real notebook kernel.
-                "nbclient", "ipykernel",
+                # A real notebook kernel, and what data scientists have in one.
+                "nbclient", "ipykernel", 'pandas; python_version > "3.10"',
+                'matplotlib; python_version > "3.10"',
                 # The schemas that the tests of `manifest` check against.
                 "google-api-python-client",
                 # The Cloud Storage of the tests, and an S3 for TensorFlow 2.15 and its plugin.

@@ -6,29 +6,41 @@
                                      params={"train_files": "train.csv"}, train_steps=1000)
     estimator_trainer.evaluate("d")["accuracy"]
 
-A plug-in is a name, as on the command line, or a function, class, Estimator or Keras model. Every
-flag of `train` is a keyword: `train_steps=1000`, `exporters=["best"]`. What a call leaves out comes
+A plug-in is a name, as on the command line, or a function, class, Estimator or Keras model. Data
+are a DataFrame, other columns, or paths: `train(data=frame, label="price")`. Every flag of `train`
+is a keyword: `train_steps=1000`, `exporters=["best"]`. What a call leaves out comes
 from the record of its model_dir. A user's mistake is a ConfigError, a model or data that fail a
 TrainerError or the exception that they raise; nothing here exits the process, but for the watchdog
 of a job that hangs (`stall_timeout_secs`).
 """
 
+from __future__ import annotations
+
 import contextlib
 import dataclasses
 import json
 import os
-from typing import Any, Iterator, Mapping, Sequence
+import threading
+from typing import Any, Callable, Iterator, Mapping, Sequence, TYPE_CHECKING
 
-from estimator_trainer import environment, logs, redaction, start
+from estimator_trainer import environment, logs, redaction, start, task_events
 from estimator_trainer.checks import data_check, machine_check, model_dir_name, printout, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
-from estimator_trainer.errors import (ConfigError, in_python, Interrupted, near_match, Problem,
-                                      refuse, Setting, TrainerError, UNKNOWN)
+from estimator_trainer.errors import (ConfigError, Interrupted, Problem, refuse, Setting,
+                                      TrainerError, Words)
 from estimator_trainer.plugins import importing, loader
 from estimator_trainer.plugins.plugin import KINDS
+from estimator_trainer.python import call, training_data
+from estimator_trainer.python.keyword_settings import config_of, words_of
+from estimator_trainer.python.training_data import Data
 from estimator_trainer.result import Result
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from estimator_trainer.python import keywords
 
 __all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch", "predict",
            "report", "Result", "show", "train", "TrainerError"]
@@ -36,28 +48,36 @@ __all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch"
 # A name, or what the name of a plug-in may stand for.
 PlugIn = Any
 Folder = str | os.PathLike[str]
-_KINDS = {bool: "True or False", int: "an integer", str: "a text", tuple: "a list of texts"}
-# A Python program may pass several patterns as a list.
-_PATTERNS = ("warm_start_vars", "freeze")
+OnEvaluation = Callable[[dict[str, Any]], object]
+_calls = threading.RLock()
 
 
-@in_python()
+@call.of_command("train")
 def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
-          params: Mapping[str, Any] | None = None,
-          tf_config: Mapping[str, Any] | str | None = None, **settings: Any) -> Result:
+          data: Any = None, label: str = "", eval_data: Any = None,
+          on_evaluation: OnEvaluation | None = None, params: Mapping[str, Any] | None = None,
+          tf_config: Mapping[str, Any] | str | None = None,
+          **settings: Unpack[keywords.Train]) -> Result:
     """Trains and evaluates in the role that TF_CONFIG gives; without one, in this process.
 
     Args:
-      model_fn: The model_fn plug-in; default: that of the record in model_dir, or "cnn".
-      input_fn: The input_fn plug-in; default: that of the record, or "digits".
+      model_fn: The model_fn plug-in; default: that of the record in model_dir, or "canned" for a
+        table, or "cnn".
+      input_fn: The input_fn plug-in; default: that of the record, or "table" for a table, or
+        "image_folder" for a folder of folders of pictures, or "digits".
       model_dir: The directory of checkpoints and exports; default: a temporary one.
+      data: The data to train on: a DataFrame, an Arrow table, a dict from name to column, a list of
+        dicts, or paths of files or folders; default: what params say.
+      label: The column of the label.
+      eval_data: The data to evaluate on; default: a part of `data`, which training leaves out.
+      on_evaluation: A function that gets the metrics of each evaluation of this process, a dict
+        with "global_step".
       params: Values of the plug-ins' params, by name.
       tf_config: TF_CONFIG as a dict or as JSON; default: that of the environment.
-      **settings: Any flag of `train`, by its name.
 
     Returns:
       How training ended: status, step, reason, metrics of the last evaluation, paths of exports,
-      and the metrics of every evaluation in model_dir, `history`.
+      and `history`, the values of training and evaluations by step.
 
     Raises:
       ConfigError: for a mistake that is found before training.
@@ -65,24 +85,28 @@ def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         saved where it could be, and the same call goes on from there.
       TrainerError: if one sentence explains what failed; else what the user's code raised.
     """
-    with _call(settings, model_fn, input_fn, model_dir) as user_set:
-        plan = _planned(run_plan.for_training, "train", user_set, params, _variables(tf_config))
+    with _call(settings, model_fn, input_fn, model_dir) as user_set, _receiving(on_evaluation):
+        plan = _planned(run_plan.for_training, "train", user_set, params, _variables(tf_config),
+                        Data(data, label, eval_data))
         ended = start.train(plan)
-        from estimator_trainer.evaluation import event_files
         if ended.status in ("stopped", "lost"):
-            raise Interrupted(ended.status, ended.reason, ended.task)
-        return dataclasses.replace(ended, history=tuple(event_files.read(plan.config.model_dir)))
+            interrupted = Interrupted(ended.status, ended.reason, ended.task)
+            interrupted.args = (
+                f"training was {ended.status} at step {ended.step}: {ended.reason}. The checkpoint"
+                f" is in {plan.config.model_dir}; the same call goes on from there",)
+            raise interrupted
+        return _complete(ended, plan.config.model_dir)
 
 
-@in_python()
-def evaluate(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
-             **settings: Any) -> dict[str, Any]:
+@call.of_command("evaluate")
+def evaluate(model_dir: Folder, data: Any = None, *, params: Mapping[str, Any] | None = None,
+             **settings: Unpack[keywords.Evaluate]) -> dict[str, Any]:
     """Evaluates one checkpoint in this process.
 
     Args:
       model_dir: The directory of a trained model.
+      data: The data to evaluate on, with labels, as for `train`; default: those of the training.
       params: Values that differ from the recorded ones, such as {"eval_files": "new.csv"}.
-      **settings: Any flag of `evaluate`, such as checkpoint="best".
 
     Returns:
       The metrics by name, "loss" and "global_step" among them.
@@ -94,24 +118,24 @@ def evaluate(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
         if user_set.get("checkpoint") == "all":
             raise ConfigError(Problem("checkpoint", "all", expected="one checkpoint",
                                       example=Setting("checkpoint", "step=1000")))
-        plan = _planned(run_plan.for_one_process, "evaluate", user_set, params)
+        plan = _planned(run_plan.for_one_process, "evaluate", user_set, params,
+                        data=Data(evaluation=data))
         with start.using_model(plan):
             from estimator_trainer.evaluation import offline
             return offline.evaluate(plan)[0]
 
 
-@in_python()
+@call.of_command("predict")
 def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, Any] | None = None,
-            **settings: Any) -> Any:
+            **settings: Unpack[keywords.Predict]) -> Any:
     """Predicts, in this process.
 
     Args:
       model_dir: The directory of a trained model; "" with export_dir=.
-      data: The data to predict: the paths that --data takes, or a list of dicts from feature name
+      data: The data to predict: paths of files or a folder, or a list of dicts from feature name
         to value, or columns: a DataFrame, an Arrow table, or a dict of arrays; None: the input_fn's
         evaluation data.
       params: Values that differ from the recorded ones.
-      **settings: Any flag of `predict`, such as checkpoint="best" or export_dir="d/export/...".
 
     Returns:
       A list of a dict for each instance, in the order of the data, with what the model predicts, as
@@ -122,8 +146,9 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
       ConfigError: for a mistake, TrainerError for data that fail.
     """
     is_path = data is None or isinstance(data, (str, os.PathLike))
-    settings = {**settings, **({} if data is None else {"data": data if is_path else "-"})}
     with _call(settings, model_dir=model_dir) as user_set:
+        if data is not None:
+            user_set["data"] = data if is_path else "-"
         plan = _planned(run_plan.for_one_process, "predict", user_set, params)
         with start.using_model(plan):
             from estimator_trainer.prediction import frames, predict as predict_lib
@@ -134,9 +159,9 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
             return list(predict_lib.instances(plan, None if is_path else data))
 
 
-@in_python()
+@call.of_command("export")
 def export(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
-           **settings: Any) -> str:
+           **settings: Unpack[keywords.Export]) -> str:
     """Exports a SavedModel from a checkpoint, and returns its path; see `evaluate`."""
     with _call(settings, model_dir=model_dir) as user_set:
         plan = _planned(run_plan.for_one_process, "export", user_set, params)
@@ -145,10 +170,12 @@ def export(model_dir: Folder, *, params: Mapping[str, Any] | None = None,
             return offline.export(plan)
 
 
-@in_python()
+@call.of_command("check")
 def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
+          data: Any = None, label: str = "", eval_data: Any = None,
           params: Mapping[str, Any] | None = None,
-          tf_config: Mapping[str, Any] | str | None = None, **settings: Any) -> dict[str, Any]:
+          tf_config: Mapping[str, Any] | str | None = None,
+          **settings: Unpack[keywords.Check]) -> dict[str, Any]:
     """Returns what `train` with these arguments would run, and everything that speaks against it.
 
     Returns:
@@ -159,7 +186,9 @@ def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
       ConfigError: for a keyword that is no setting, or a value out of its range.
     """
     with _call(settings, model_fn, input_fn, model_dir) as user_set:
-        variables, config = _variables(tf_config), config_of(user_set)
+        variables = _variables(tf_config)
+        config, params = _with_data(run_plan.for_training, "check", user_set, params, variables,
+                                    Data(data, label, eval_data))
         plan = run_plan.for_training(config, variables,
                                      Invocation(frozenset(user_set), params or {}))
         found = machine_check.examine(plan, variables) + data_check.examine(plan, is_quick=True)
@@ -168,9 +197,10 @@ def check(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         return content
 
 
-@in_python()
+@call.of_command("launch")
 def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
-           params: Mapping[str, Any] | None = None, **settings: Any) -> Result:
+           params: Mapping[str, Any] | None = None,
+           **settings: Unpack[keywords.Launch]) -> Result:
     """Runs a whole cluster on this machine, one process a task, and waits for its end.
 
     Args:
@@ -178,7 +208,6 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
       input_fn: The name of the input_fn plug-in.
       model_dir: The directory that all tasks share.
       params: Values of the plug-ins' params, by name.
-      **settings: The job, such as worker=2, ps=1, evaluator=1, and any flag of `train`.
 
     Returns:
       How the job ended, with the metrics of its last evaluation.
@@ -192,23 +221,24 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
             raise ConfigError(Problem(kind, thing, "and the tasks are processes that cannot see it",
                                       "the name of a plug-in", Setting(kind, f"./my_{kind}.py")))
     of_job = {field.name for field in dataclasses.fields(JobConfig)}
-    job = JobConfig(**{name: settings.pop(name) for name in of_job & settings.keys()})
-    with _call(settings, model_fn, input_fn, model_dir) as user_set:
+    passed: dict[str, Any] = {**settings}
+    job = JobConfig(**{name: passed.pop(name) for name in of_job & passed.keys()})
+    with _call(passed, model_fn, input_fn, model_dir) as user_set:
         if not user_set.get("model_dir"):
             raise ConfigError(Problem("model_dir", expected="a directory that all tasks share",
                                       example=Setting("model_dir", "/tmp/digits")))
         pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
                  for key, value in (params or {}).items()]
         user_set["param"] = (*user_set.get("param", ()), *pairs)
-        config, variables = config_of(user_set), environment.read()
+        config, variables = config_of(user_set, "launch"), environment.read()
         from estimator_trainer.launcher import launch as launch_lib
-        code = launch_lib.run(job, config, _words_of(config, user_set), variables,
+        code = launch_lib.run(job, config, words_of(config, user_set), variables,
                               user_set=frozenset(user_set))
         return _result_of_job(model_dir_name.of_trial(
             config.model_dir, variables.trial, variables.aip_model_dir), code)
 
 
-@in_python()
+@call.with_short_errors
 def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
     """Writes the page of a run, or of several beside each other, and returns its path.
 
@@ -228,7 +258,7 @@ def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
         return page.write(names, page_file)
 
 
-@in_python()
+@call.with_short_errors
 def show(model_dir: Folder) -> dict[str, Any]:
     """Returns what `estimator-trainer show --json` prints: what a model_dir holds."""
     with _call({}, model_dir=model_dir) as user_set:
@@ -241,27 +271,72 @@ def show(model_dir: Folder) -> dict[str, Any]:
 def _call(settings: Mapping[str, Any], model_fn: PlugIn = None, input_fn: PlugIn = None,
           model_dir: Folder = "") -> Iterator[dict[str, Any]]:
     """Yields the settings of a call by name, and leaves the process as it was afterwards."""
+    if not isinstance(model_dir, (str, os.PathLike)):
+        raise ConfigError(Problem("model_dir", model_dir, expected="the path of a directory",
+                                  example=Setting("model_dir", "/tmp/digits")))
     named = {"model_fn": model_fn, "input_fn": input_fn, "model_dir": os.fspath(model_dir)}
     user_set = {**{name: value for name, value in named.items() if value not in (None, "")},
                 **settings}
     for kind in KINDS:
         if kind in user_set and not isinstance(user_set[kind], str):
             user_set[kind] = loader.keep(user_set[kind])
-    importing.forget_edited()
-    with logs.as_before(), environment.as_before():
-        yield user_set
+    # Loggers, the environment and TensorFlow's graphs are the process's: a call of another thread
+    # waits.
+    with _calls:
+        importing.forget_edited()
+        with logs.as_before(), environment.as_before():
+            yield user_set
+
+
+@contextlib.contextmanager
+def _receiving(on_evaluation: OnEvaluation | None) -> Iterator[None]:
+    """Calls a function with the metrics of each evaluation of this process."""
+    def receive(kind: str, values: dict[str, Any]) -> None:
+        if kind == "evaluation":
+            on_evaluation({"global_step": values["step"], **values["metrics"]})  # type: ignore
+
+    if on_evaluation is None:
+        yield
+    elif callable(on_evaluation):
+        with task_events.received_by(receive):
+            yield
+    else:
+        raise ConfigError(Problem("on_evaluation", on_evaluation, example=Setting(
+            "on_evaluation", Words("print")), expected="a function that takes a dict of metrics"))
 
 
 def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
              params: Mapping[str, Any] | None,
-             variables: environment.Environment | None = None) -> Plan:
-    config = config_of(user_set)
+             variables: environment.Environment | None = None, data: Data = Data()) -> Plan:
+    variables = variables or environment.read()
+    config, params = _with_data(make, function, user_set, params, variables, data)
     refuse(_tf1_problems(config.tf1))
     words = (f"estimator_trainer.{function}",
              *(f"{name}={redaction.masked(name, value)!r}"
                for name, value in {**user_set, **(params or {})}.items()))
-    return start.planned(make, config, variables or environment.read(), Invocation(
+    return start.planned(make, config, variables, Invocation(
         frozenset(user_set), params or {}, command=words))
+
+
+def _with_data(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
+               params: Mapping[str, Any] | None, variables: environment.Environment, data: Data
+               ) -> tuple[TrainerConfig, Mapping[str, Any] | None]:
+    """Returns the settings and the params of a call, the data among them."""
+    config = config_of(user_set, function)
+    if params is not None and not isinstance(params, Mapping):
+        raise ConfigError(Problem("params", params, expected="a dict",
+                                  example=Setting("params", {"learning_rate": 0.1})))
+    if not data:
+        return config, params
+    # These are no settings of the user: a record in model_dir has others.
+    names: dict[str, Any] = training_data.default_plugins(data)
+    config = dataclasses.replace(config, **{
+        name: value for name, value in names.items() if name not in user_set})
+    first = start.sketched(make, config, variables, Invocation(frozenset(user_set), params or {}))
+    run_plan.refuse(first)
+    if data.has_table:
+        start.import_tensorflow(first)
+    return config, {**(params or {}), **training_data.params_of(first, data)}
 
 
 def _tf1_problems(tf1: bool) -> list[Problem]:
@@ -285,7 +360,6 @@ def _result_of_job(model_dir: str, code: int) -> Result:
     start.import_tensorflow(run_plan.for_model_dir(
         TrainerConfig(model_dir=model_dir), environment.read()))
     from estimator_trainer.coordination import checkpoints
-    from estimator_trainer.evaluation import event_files
     ended = checkpoints.read_result(model_dir)
     if code in (130, 142, 143):
         raise Interrupted("lost" if code == 142 else "stopped", f"exit {code}", "launch")
@@ -295,46 +369,11 @@ def _result_of_job(model_dir: str, code: int) -> Result:
     if ended is None:
         raise TrainerError(f"the job ended with exit 0, and {model_dir} has no result.json that is"
                            " whole; its log says how it ended")
-    return dataclasses.replace(ended, history=tuple(event_files.read(model_dir)))
+    return _complete(ended, model_dir)
 
 
-def config_of(user_set: Mapping[str, Any]) -> TrainerConfig:
-    """Returns the settings of a call, with defaults for the others, or raises ConfigError."""
-    defaults = {field.name: field.default for field in dataclasses.fields(TrainerConfig)}
-    for name in sorted(user_set.keys() - defaults.keys()):
-        raise ConfigError(Problem(
-            f"setting {name!r}", UNKNOWN, source=Setting(name),
-            expected="a flag that `estimator-trainer train --help` lists, without dashes",
-            advice=near_match(name, defaults), example=Setting("train_steps", 1000)))
-    settings = {name: _typed(name, value, defaults[name]) for name, value in user_set.items()}
-    if settings.get("train_epochs"):
-        settings.setdefault("train_steps", 0)
-    return TrainerConfig(**settings)
-
-
-def _words_of(config: TrainerConfig, user_set: Mapping[str, Any]) -> list[str]:
-    """Returns the same settings as flags of a command line."""
-    words = []
-    for name in user_set:
-        value = getattr(config, name)
-        if isinstance(value, bool):
-            words.append(f"--{name}" if value else f"--no{name}")
-        elif name in ("param", "plugin_flag"):
-            words += [f"--{name}={each}" for each in value]
-        else:
-            words.append(f"--{name}={','.join(value) if isinstance(value, tuple) else value}")
-    return words
-
-
-def _typed(name: str, value: Any, default: Any) -> Any:
-    if isinstance(default, str) and isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value):
-        if isinstance(default, tuple):
-            return tuple(value)
-        if name in _PATTERNS:
-            return ",".join(value)
-    if type(value) is type(default):
-        return value
-    raise ConfigError(Problem(name, value, expected=_KINDS[type(default)],
-                              example=Setting(name, default)))
+def _complete(ended: Result, model_dir: str) -> Result:
+    """Returns a result with what Python programs get beside the content of result.json."""
+    from estimator_trainer.reports import history
+    return dataclasses.replace(ended, model_dir=model_dir,
+                               history=tuple(history.by_step(model_dir)))

@@ -163,6 +163,10 @@ class TrainerError(Exception):
 
     exit_code = 1
 
+    def _render_traceback_(self) -> list[str]:
+        """Returns all that IPython shows of the error: the sentence."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class OutputError(TrainerError):
     """Standard output that cannot be written."""

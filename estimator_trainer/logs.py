@@ -68,7 +68,7 @@ class _Quiet(logging.Filter):
         if record.funcName == _HOOK:
             return not _HOOK_OF_ESTIMATOR.match(message)
         if message.startswith(_PHASES):
-            return True
+            return not progress_bar.is_notebook()
         return record.levelno >= logging.WARNING and not any(n in message for n in _NOISE)
 
 

@@ -6,7 +6,7 @@ import math
 import sys
 from typing import Annotated, Any, Literal
 
-from estimator_trainer import schema, task_events
+from estimator_trainer import result_view, schema, task_events
 
 # The state of a job or a task: the last four are ends.
 Status = Literal["running", "stopping", "done", "stopped", "failed", "lost"]
@@ -33,10 +33,13 @@ class Result:
         name of a signal, or the error.
       metrics: Metrics of the final evaluation by name; empty in a task without evaluation.
       exports: Paths of the SavedModels that this process exported.
-      history: Metrics of each evaluation in model_dir by step, for Python; not in `result.json`.
+      history: Values of training and evaluations in model_dir, for Python: a dict for each
+        `global_step` that has any, with `train_loss`, `examples_per_sec` and the metrics. Not in
+        `result.json`.
       was_finished: Whether an earlier run had reached the last step, so this one trained nothing.
       note: Sentences on a training until there is no improvement, on a finished run, and on
         plug-ins that have changed since the checkpoint from which training began; "" for none.
+      model_dir: The directory of the training, for Python; not in `result.json`.
       returned: The Estimator's return value for the last evaluation, for a script: metrics and
         exports; not in `result.json`.
     """
@@ -50,15 +53,28 @@ class Result:
     history: tuple[dict[str, Any], ...] = ()
     was_finished: bool = False
     note: str = ""
+    model_dir: str = dataclasses.field(default="", compare=False)
     returned: tuple[dict[str, Any] | None, list[Any] | None] = dataclasses.field(
         default=(None, None), compare=False, repr=False)
 
     def __repr__(self) -> str:
-        # The note comes first, because the history may be long.
-        shown = {name: getattr(self, name) for name in
-                 (*["note"] * bool(self.note), "task", "status", "step", "reason", "metrics",
-                  "exports", "history", "was_finished")}
-        return f"Result({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+        return result_view.line(self)
+
+    def _repr_html_(self) -> str:
+        return result_view.page(self)
+
+    def to_frame(self) -> Any:
+        """Returns the history as a pandas DataFrame with a row for each global step."""
+        return result_view.frame(self.history)
+
+    def plot(self, *names: str) -> Any:
+        """Returns a Matplotlib figure of the history, which a notebook shows.
+
+        Args:
+          *names: The values, a chart for each, such as "accuracy"; default: all, and the loss of
+            training beside that of the evaluations.
+        """
+        return result_view.chart(self.history, names)
 
     @property
     def role(self) -> str:

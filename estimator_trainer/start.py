@@ -33,8 +33,14 @@ def planned(make: MakePlan, config: TrainerConfig, variables: environment.Enviro
     Raises:
       ConfigError: with every problem of the plan, one a line.
     """
+    return run_plan.ready(sketched(make, config, variables, invocation))
+
+
+def sketched(make: MakePlan, config: TrainerConfig, variables: environment.Environment,
+             invocation: Invocation) -> Plan:
+    """Returns the plan of a run, maybe with problems, and maybe without a model_dir."""
     read = _reader(make, config, variables)
-    return run_plan.ready(make(config, variables, dataclasses.replace(invocation, read=read)))
+    return make(config, variables, dataclasses.replace(invocation, read=read))
 
 
 def prepare(plan: Plan) -> None:

@@ -43,7 +43,9 @@ def test_train_evaluate_and_export_in_one_process(line, tmp_path):
     assert first.metrics["global_step"] == 50 and len(first.exports) == 1
     assert estimator_trainer.evaluate(model_dir)["loss"] == first.metrics["loss"]
     second = estimator_trainer.train(model_dir=model_dir, train_steps=100)
-    assert [each["global_step"] for each in second.history] == [25, 50, 100]
+    evaluated = [each for each in second.history if "loss" in each]
+    assert [each["global_step"] for each in evaluated] == [25, 50, 100]
+    assert second.history[-1]["train_loss"] > 0 and second.model_dir == str(model_dir)
     assert second.metrics["loss"] < first.metrics["loss"]
     assert os.path.isdir(estimator_trainer.export(model_dir, checkpoint="step=50"))
 
@@ -123,6 +125,21 @@ def test_check_lists_the_problems_and_raises_none(line, tmp_path):
                                                "task": {"type": "worker", "index": 0}})
     for problem in ("param 'no' (from params['no']) is unknown", "train_distribute is"):
         assert [text for text in found["problems"] if problem in text]
+
+
+def test_calls_of_two_threads_train_one_after_the_other(line, tmp_path):
+    ended = {}
+
+    def train(name):
+        ended[name] = estimator_trainer.train(line.model_fn, line.input_fn, tmp_path / name,
+                                              train_steps=20)
+
+    threads = [threading.Thread(target=train, args=(name,)) for name in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(100)
+    assert {name: each.step for name, each in ended.items()} == {"a": 20, "b": 20}
 
 
 def test_launch_runs_a_cluster_and_returns_its_result(tmp_path):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.any_tensorflow
 MISTAKES = {
     "an unknown setting": (
         {"train_stepz": 5}, ["--train_stepz=5"],
-        "setting 'train_stepz' (from train_stepz=) is unknown",
+        "keyword 'train_stepz' (from estimator_trainer.check) is unknown",
         "flag --train_stepz (from the command line) is unknown"),
     "a setting of another type": (
         {"train_steps": "many"}, ["--train_steps=many"],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import sys
+import textwrap
 from typing import Any, Sequence
 
 from estimator_trainer.python import keyword_settings
@@ -19,7 +20,10 @@ COMMANDS = ("train", "evaluate", "predict", "export", "check", "launch")
 _NAMED = ("model_fn", "input_fn", "model_dir")
 
 _HEAD = f'''\
-"""The keywords of the functions in `api.py`, for type checkers and editors: made by `{COMMAND}`."""
+"""The keywords of the functions in `api.py`, for type checkers and editors.
+
+`{COMMAND}` makes this file.
+"""
 
 import os
 from typing import Any, Literal, Sequence, TypedDict
@@ -28,7 +32,24 @@ from typing import Any, Literal, Sequence, TypedDict
 
 def source() -> str:
     """Returns the file."""
-    return _HEAD + "".join(map(_class, COMMANDS))
+    fields = {command: _fields(command) for command in COMMANDS}
+    shared = {name: field for name, field in fields["train"].items()
+              if all(name in each for each in fields.values())}
+    return _HEAD + _class("_Task", "TypedDict", "Keywords of every function.", shared) + "".join(
+        _class(command.capitalize(), _base(command), f"Keywords of `estimator_trainer.{command}`.",
+               {name: field for name, field in fields[command].items()
+                if name not in (fields["train"] if _base(command) == "Train" else shared)})
+        for command in COMMANDS)
+
+
+def _base(command: str) -> str:
+    """Returns the class whose keywords a function has too."""
+    return "Train" if command in ("check", "launch") else "_Task"
+
+
+def _fields(command: str) -> dict[str, dataclasses.Field[Any]]:
+    return {field.name: field for field in keyword_settings.fields_of(command)
+            if field.name not in _NAMED}
 
 
 def main(argv: Sequence[str]) -> None:
@@ -39,12 +60,11 @@ def main(argv: Sequence[str]) -> None:
         print(source(), end="")
 
 
-def _class(command: str) -> str:
-    """Returns the class of one function's keywords."""
-    lines = ["", "", f"class {command.capitalize()}(TypedDict, total=False):",
-             f'    """Keywords of `estimator_trainer.{command}`."""', ""]
-    lines += [f"    {field.name}: {_type(field)}" for field in keyword_settings.fields_of(command)
-              if field.name not in _NAMED]
+def _class(name: str, base: str, doc: str, fields: dict[str, dataclasses.Field[Any]]) -> str:
+    """Returns a class of keywords."""
+    lines = ["", "", f"class {name}({base}, total=False):", f'    """{doc}"""']
+    if fields:
+        lines += ["", *(f"    {field.name}: {_type(field)}" for field in fields.values())]
     return "\n".join(lines) + "\n"
 
 
@@ -62,17 +82,12 @@ def _type(field: dataclasses.Field[Any]) -> str:
 
 
 def _wrapped(head: str, choices: Sequence[str]) -> str:
-    """Returns a Literal of choices, broken into lines of at most 100 characters."""
-    lines = ["Literal["]
-    used = len(head)
-    for i, choice in enumerate(choices):
-        word = f'"{choice}"' + ("," if i + 1 < len(choices) else "]")
-        if used + len(word) + 1 > 100:
-            lines.append(" " * 8)
-            used = 8
-        lines[-1] += ("" if lines[-1].endswith(("[", "        ")) else " ") + word
-        used += len(word) + 1
-    return "\n".join(lines)
+    """Returns a Literal of choices, in lines of at most 100 characters."""
+    listed = ", ".join(f'"{choice}"' for choice in choices)
+    if len(head) + len(listed) < 100:
+        return f"Literal[{listed}]"
+    return "Literal[\n" + textwrap.fill(f"{listed}]", 100, initial_indent=" " * 8,
+                                        subsequent_indent=" " * 8)
 
 
 if __name__ == "__main__":

@@ -113,7 +113,8 @@ def page() -> str:
     attributes = _attributes("result.py", "Result")
     ended = {"role": attributes.pop("task"), **attributes}  # The name in the line and the file.
     last_line = {name: ended[name] for name in ("role", "status", "step", "reason")}
-    del ended["history"], ended["returned"]  # For Python alone.
+    for name in ("history", "model_dir", "returned"):
+        del ended[name]  # For Python alone.
     return _PAGE.format(
         command=COMMAND, commands=reference_flags.commands(), flags=reference_flags.flags(),
         aliases=table(("what you write", "what it means"), words.ALIASES),

@@ -118,13 +118,17 @@ def select(model_dir: str, which: str) -> list[str]:
         problem = f"{', '.join(broken)} is damaged: its files are cut off, or some are missing"
     elif lost:
         problem = f"{_state_file(model_dir)} names {lost}, which is not there"
-    example = f"{errors.Setting('checkpoint', 'latest')}, after a `train` in this model_dir"
+    example = ""
     advice = ""
     if whole:
         example = str(errors.Setting("checkpoint", f"step={checkpoints.step_of(whole[-1])}"))
     elif broken or lost:
         example = ""
         advice = f"Restore its files, or train in another {errors.Setting('model_dir')}."
+    elif which != "best" and not found:
+        raise errors.ConfigError(errors.Problem(
+            "model_dir", model_dir, "which holds no checkpoint", "the directory of a training",
+            errors.Setting("model_dir", "/tmp/digits")))
     steps = ", ".join(str(checkpoints.step_of(path)) for path in whole) or "(none)"
     raise errors.ConfigError(errors.Problem(
         "checkpoint", which, f"and {problem}; it has {'whole ones' if broken else 'those'} of"

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.errors import ConfigError, first_line
+from estimator_trainer.errors import ConfigError, first_line, Problem, Setting, Words
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.params import FILES
 from estimator_trainer.prediction import predict, typed_rows
@@ -56,6 +56,27 @@ class Rows:
                                   is_all=self.plan.config.all)
         return _with_answers(self._data, {name: self._columns[name] for name in names},
                              found, writer)
+
+
+def arrow_table(name: str, data: Any) -> pa.Table:
+    """Returns columns, or dicts that are rows, as an Arrow table.
+
+    Args:
+      name: The argument that has the data, for errors.
+      data: A DataFrame, an Arrow table, a mapping from name to column, or a list of dicts.
+
+    Raises:
+      ConfigError: The data are none of these, or their columns cannot be read.
+    """
+    if isinstance(data, (list, tuple)) and data and all(isinstance(row, Mapping) for row in data):
+        names = dict.fromkeys(key for row in data for key in row)
+        data = {key: [row.get(key) for row in data] for key in names}
+    if not is_columns(data):
+        raise ConfigError(Problem(
+            name, Words(f"a {type(data).__name__}"), expected="a DataFrame, an Arrow table, a dict"
+            " from name to column, a list of dicts that are rows, or the path of a file or a"
+            " folder", source=Setting(name)))
+    return _arrow(data, _columns(data))
 
 
 def _with_answers(data: Any, beside: Mapping[str, Any], found: predict.Found,

@@ -1,1 +1,1 @@
-"""What the functions of `estimator_trainer/api.py` have in common, and no command has."""
+"""Keywords, data in memory and errors of the Python functions in `estimator_trainer/api.py`."""

@@ -10,7 +10,7 @@ import inspect
 import json
 import re
 import shlex
-from typing import Any, Callable, Literal, Sequence, TypeVar
+from typing import Any, Callable, Collection, Literal, Sequence, TypeVar
 
 from estimator_trainer.errors import ConfigError, in_python, TrainerError
 from estimator_trainer.python import keyword_settings
@@ -20,7 +20,10 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _QUOTED = r"'[^']*'(?:\"'\"'[^']*')*|\"[^\"]*\"|\S+?(?=[.,;:)]*(?:\s|$))"
 _PARAM = re.compile(rf"--param ([\w.]+)=({_QUOTED})")
+_PARAMS = re.compile(rf"{_PARAM.pattern}(?: {_PARAM.pattern})*")
 _FLAG = re.compile(rf"(?<![\w-])--([a-z]\w+)(?:=({_QUOTED}))?")
+_MEMORY = re.compile(r"memory-table://\w+")
+_TEXT_ARGUMENTS = ("data", "eval_data", "label")
 _FLAGS = {field.name: field.default for config in (TrainerConfig, JobConfig)
           for field in dataclasses.fields(config)}
 
@@ -53,44 +56,72 @@ def with_short_errors(function: _Function) -> _Function:
         except Exception as error:  # pylint: disable=broad-except
             if not hasattr(error, "exit_code"):
                 raise
-            explained = _of_python(error)
+            passed = inspect.signature(function).bind(*args, **keywords).arguments
+            explained = _of_python(error, {name for name in passed if passed[name] is not None})
         # The error has no cause and no context: TensorFlow's frames explain nothing more.
         raise explained from None
     return short  # type: ignore[return-value]
 
 
-def _of_python(error: Exception) -> TrainerError:
-    """Returns an error whose message has Python's words.
+def _of_python(error: Exception, passed: Collection[str]) -> TrainerError:
+    """Returns an error whose message has Python's words; `passed` are the arguments of the call.
 
     An error of a plug-in with an `exit_code` of its own is of its class, and a TrainerError too.
     """
     if not isinstance(error, TrainerError):
         kind = ConfigError if getattr(error, "exit_code") == ConfigError.exit_code else TrainerError
-        both = type(type(error).__name__, (type(error), kind), {})
-        made = both.__new__(both)
+        both: Any = type(type(error).__name__, (type(error), kind),
+                         {"__module__": type(error).__module__})
+        made: TrainerError = both.__new__(both)
         made.__dict__.update(error.__dict__)
         made.args = error.args
         if isinstance(made, ConfigError):
             made.problems = (str(error),)
         error = made
     if error.args and isinstance(error.args[0], str):
-        error.args = (in_words(error.args[0]), *error.args[1:])
-    return error.with_traceback(None)  # type: ignore[return-value]
+        error.args = (in_words(error.args[0], passed), *error.args[1:])
+    return error.with_traceback(None)
 
 
-def in_words(text: str) -> str:
+def in_words(text: str, passed: Collection[str] = ()) -> str:
     """Returns a text with keyword arguments in place of flags of the command line.
 
-    `--param units=5` becomes `params={'units': 5}`, and `--train_steps=100` `train_steps=100`.
+    `--param units=5` becomes `params={'units': 5}`, and `--train_steps=100` `train_steps=100`. A
+    param becomes the argument that stands for it, if that was `passed`.
     """
-    text = _PARAM.sub(lambda found: f"params={{{found[1]!r}: {_value(found[2])!r}}}", text)
+    for param, argument in _arguments(passed).items():
+        text = re.sub(rf"^{param} is", f"{argument} is", text)
+        text = text.replace(f"--param {param}=", f"--{argument}=")
+    text = _PARAMS.sub(_params, text)
     text = text.replace("--param ", "params ").replace("the same command", "the same call")
-    return _FLAG.sub(_keyword, text)
+    text = _FLAG.sub(_keyword, text)
+    tables = list(dict.fromkeys(_MEMORY.findall(text)))
+    for table in tables:
+        text = re.sub(f"'?{table}'?", "the table in memory" if table == tables[0] else
+                      "another one", text)
+    return text
+
+
+def _arguments(passed: Collection[str]) -> dict[str, str]:
+    """Returns the arguments, by the params that they stand for."""
+    names = {"label": "label", "train_files": "data", "train_dir": "data",
+             "eval_files": "eval_data", "eval_dir": "eval_data"}
+    if "eval_data" not in passed and "label" not in passed:  # The function is `evaluate`.
+        names.update(eval_files="data", eval_dir="data")
+    return {param: name for param, name in names.items()
+            if name in passed or param == "label" and "data" in passed and "params" not in passed}
+
+
+def _params(found: "re.Match[str]") -> str:
+    pairs = [f"{key!r}: {_value(value)!r}" for key, value in _PARAM.findall(found[0])]
+    return f"params={{{', '.join(pairs)}}}"
 
 
 def _keyword(found: "re.Match[str]") -> str:
     name, value = found[1], found[2]
     bare = name.removeprefix("no")
+    if name in _TEXT_ARGUMENTS and value is not None:
+        return f"{name}={_unquoted(value)!r}"
     if name in _FLAGS:
         default = _FLAGS[name]
         if value is None:

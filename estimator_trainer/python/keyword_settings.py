@@ -13,6 +13,12 @@ _KINDS = {bool: "True or False", int: "an integer", str: "a text", tuple: "a lis
 _ARGUMENTS = ("param", "tf1", "tf1_op_seeds", "data")
 # A Python program may pass several patterns as a list.
 PATTERNS = ("warm_start_vars", "freeze")
+# Names in other libraries.
+_ELSEWHERE = {"steps": "train_steps", "max_steps": "train_steps", "num_steps": "train_steps",
+              "epochs": "train_epochs", "num_epochs": "train_epochs",
+              "batch_size": "global_batch_size", "output_dir": "model_dir", "job_dir": "model_dir",
+              "callbacks": "on_evaluation", "validation_data": "eval_data", "target": "label",
+              "hparams": "params", "model": "model_fn", "workers": "worker"}
 # A path may be a `pathlib.Path`.
 PATHS = ("model_dir", "warm_start_from", "export_dir", "output", "params_file")
 # A plug-in may be a function, a class, an Estimator or a Keras model.
@@ -32,7 +38,8 @@ def config_of(user_set: Mapping[str, Any], command: str = "train") -> TrainerCon
     """Returns the settings of a call, with defaults for the others, or raises ConfigError."""
     defaults = {field.name: field.default for field in dataclasses.fields(TrainerConfig)}
     for name in sorted(user_set.keys() - defaults.keys()):
-        near = near_match(name, ["params", *(each.name for each in fields_of(command))])
+        known = ["params", *(each.name for each in fields_of(command))]
+        near = _meant(name) or near_match(name, known)
         raise ConfigError(Problem(
             f"keyword {name!r}", UNKNOWN, source=f"estimator_trainer.{command}",
             expected=f"one that help(estimator_trainer.{command}) lists, or in params= a param of"
@@ -41,6 +48,11 @@ def config_of(user_set: Mapping[str, Any], command: str = "train") -> TrainerCon
     if settings.get("train_epochs"):
         settings.setdefault("train_steps", 0)
     return TrainerConfig(**settings)
+
+
+def _meant(name: str) -> str:
+    """Returns the setting that other libraries call by a name, as a question; "" for none."""
+    return f" Did you mean {_ELSEWHERE[name]!r}?" if name in _ELSEWHERE else ""
 
 
 def words_of(config: TrainerConfig, user_set: Mapping[str, Any]) -> list[str]:

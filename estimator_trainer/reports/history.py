@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines, errors, machine, schema, storage
 from estimator_trainer.coordination import shared_files
+from estimator_trainer.evaluation import event_files
 from estimator_trainer.record import run_record
 
 NAME, FOLDER = "history.jsonl", "history"
@@ -194,6 +195,26 @@ class HistoryWriter:
 def read(model_dir: str, warn_of: shared_files.Warn = shared_files.warn) -> list[Line]:
     """Returns all valid lines of a job by time, including lines that are not yet collected."""
     return _with_parts(model_dir, _read(posixpath.join(model_dir, NAME), warn_of), warn_of)
+
+
+def by_step(model_dir: str) -> list[dict[str, Any]]:
+    """Returns a record for each global step of a job that has values, in the order of steps.
+
+    A record has `global_step`, the chief's `train_loss` and `examples_per_sec` where there is a
+    line of training, and the metrics where there was an evaluation. A named evaluation set has
+    records of its own, with `eval_name`.
+    """
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    lines = [line for line in read(model_dir) if line["kind"] == "train"]
+    for line in lines:
+        if line["task"] == lines[0]["task"] and line.get("step") is not None:
+            found[line["step"], ""] = {
+                "global_step": line["step"], "train_loss": line.get("loss"),
+                "examples_per_sec": line.get("examples_per_sec")}
+    for metrics in event_files.read(model_dir):
+        key = metrics["global_step"], metrics.get("eval_name", "")
+        found[key] = {**found.get(key, {}), **metrics}
+    return [found[key] for key in sorted(found)]
 
 
 def thinned(lines: list[Line]) -> list[Line]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from typing import Any, Iterator, Mapping, Sequence
 import weakref
 
@@ -70,8 +72,9 @@ class _Memory(_Source):
     def __init__(self, path: str):
         table = _tables.get(path)
         if table is None:
-            raise DataFileError(f"{path} is a table in the memory of another program; expected a "
-                                "file")
+            raise DataFileError(
+                "the data are a table that another program, or an earlier call, had in memory; "
+                "expected the table again as data=, or a file")
         self._batches = table.to_batches(_BATCH_ROWS)
         self.schema, self.rows = table.schema, [batch.num_rows for batch in self._batches]
 
@@ -84,10 +87,31 @@ _tables: weakref.WeakValueDictionary[str, pa.Table] = weakref.WeakValueDictionar
 
 
 def path_of(table: pa.Table) -> str:
-    """Returns a path by which the params name a table in memory, as long as the table exists."""
-    path = f"{table_file.MEMORY_SCHEME}{id(table):x}"
+    """Returns a path by which the params name a table in memory, as long as the table exists.
+
+    Tables of the same content have the same path, so that a training goes on with such a table.
+    """
+    content = _Digest()
+    with ipc.new_stream(pa.PythonFile(content, "w"), table.schema.remove_metadata()) as stream:
+        stream.write_table(table.replace_schema_metadata(None))
+    path = f"{table_file.MEMORY_SCHEME}{content.hash.hexdigest()}"
     _tables[path] = table
     return path
+
+
+class _Digest(io.RawIOBase):
+    """A file that keeps a digest of what is written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hash = hashlib.blake2b(digest_size=8)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        self.hash.update(content)
+        return len(content)
 
 
 def opened(path: str) -> _Source:

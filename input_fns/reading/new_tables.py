@@ -60,7 +60,7 @@ def _table(path: str, header: Header, columns: Mapping[str, Value],
             f"{table_file.shown(path)} (--data) lacks "
             f"{'the columns' if missing[1:] else 'the column'} {', '.join(missing)}, "
             f"which the model was trained on; it has {', '.join(filter(None, header.names))}."
-            + (f" Did you mean {near[0]!r}? Rename it." if near else ""))
+            + (f" Rename {near[0]!r}, if that is {missing[0]!r}." if near else ""))
     return table_with(header, columns, params)
 
 

@@ -10,8 +10,8 @@ from tests.support import jobs
 ROOT = jobs.REPO / "estimator_trainer"
 # From the top to the bottom: a package imports only from those that stand below it. A module that
 # stands apart from its package has a line of its own.
-PACKAGES = ["api", "cli", "commands", "completion", "script", "start", "roles", "reports",
-            "prediction", "record.runs", "evaluation", "checks.probe", "estimator",
+PACKAGES = ["api", "python", "cli", "commands", "completion", "script", "start", "roles",
+            "reports", "prediction", "record.runs", "evaluation", "checks.probe", "estimator",
             "training", "communication", "embedding", "input", "graph", "launcher", "manifest",
             "starter", "checks", "record", "plugins", "coordination", "settings", "cluster",
             "tensorflow_import", "patches", "compat", "patches.op_seeds", "patches.private_api"]

@@ -16,6 +16,7 @@ _FLAG = re.compile(r"--(no)?(%s)\b" % "|".join(
 _COMMAND_LINE = {"settings", "launcher", "manifest", "script", "starter"}
 _REASONS = {
     "errors.py": "makes the words of each caller",
+    "python/call.py": "replaces flags",
     "plugins/importing.py": "has the words of each caller, by errors.worded",
     "checks/model_dir_name.py": "prints a command that opens a page",
     "checks/probe.py": "answers `check --probe`, which no Python function does",

@@ -45,5 +45,68 @@ def test_the_readmes_python_runs_in_a_notebook(tmp_path):
         "estimator_trainer.train(model_fn=my_model_fn, input_fn=input_fn, model_dir='line',"
         " train_steps=20)"], tmp_path)
     assert "done" in shown and "True" in again
-    assert "Result(note='Nothing was trained" in edited
+    assert "Result(Nothing was trained" in edited
     assert "Since then model_fn changed (__main__:my_model_fn)." in edited
+
+
+_KERNEL = """
+import sys; sys.path.insert(0, {repo!r})
+import estimator_trainer
+ages = [row * 7 % 50 for row in range(300)]
+columns = {{"age": ages, "is_old": ["yes" if age > 30 else "no" for age in ages]}}
+"""
+
+
+@pytest.mark.soak
+def test_a_kernel_completes_shows_one_sentence_and_goes_on_after_an_interrupt(tmp_path):
+    from jupyter_client import manager
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kernel, client = manager.start_new_kernel(cwd=str(tmp_path))
+        try:
+            _check_kernel(kernel, client)
+        finally:
+            client.stop_channels()
+            kernel.shutdown_kernel(now=True)
+
+
+def _check_kernel(kernel, client):
+    assert not _messages(client, _KERNEL.format(repo=str(jobs.REPO)))
+    assert set(_completed(client, "estimator_trainer.")) == {
+        *("check", "evaluate", "export", "launch", "predict", "report", "show", "train"),
+        *("ConfigError", "Interrupted", "Result", "TrainerError")}
+    assert "train_steps=" in _completed(client, "estimator_trainer.train(train_")
+    train = "estimator_trainer.train(data=columns, label='is_old', model_dir='m', train_steps={})"
+    [(kind, shown)] = _messages(client, train.format("'5'"))
+    assert kind == "error" and shown == ["ConfigError: train_steps is '5' (from train_steps=);"
+                                         " expected an integer. For example: train_steps=1000"]
+    *drawn, (kind, shown) = _messages(client, train.format(60))
+    assert kind == "execute_result" and "at step 60" in shown["text/html"]
+    assert {kind for kind, _ in drawn} <= {"stdout", "display_data"}  # The bar; no lines of a log.
+    *_, (kind, shown) = _messages(client, train.format(10**8), kernel)
+    assert kind == "error" and shown[0].startswith("Interrupted: training was stopped at step")
+    *_, (kind, shown) = _messages(client, "estimator_trainer.evaluate('m')['global_step'] > 60")
+    assert (kind, shown["text/plain"]) == ("execute_result", "True")
+
+
+def _completed(client, code):
+    return client.complete(code, len(code), reply=True, timeout=60)["content"]["matches"]
+
+
+def _messages(client, code, kernel=None):
+    """Returns what a cell shows, by kind; interrupts `kernel` once its training has a loss."""
+    request, found = client.execute(code), []
+    while True:
+        message = client.get_iopub_msg(timeout=120)
+        kind, content = message["msg_type"], message["content"]
+        if message["parent_header"].get("msg_id") != request:
+            continue
+        if kind == "status" and content["execution_state"] == "idle":
+            return found
+        if kind == "stream":
+            found.append((content["name"], content["text"]))
+            if kernel is not None and "loss" in content["text"]:
+                kernel.interrupt_kernel()
+                kernel = None
+        elif kind in ("execute_result", "display_data", "error"):
+            found.append((kind, content.get("data") or content.get("traceback")))
