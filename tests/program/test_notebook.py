@@ -58,7 +58,7 @@ columns = {{"age": ages, "is_old": ["yes" if age > 30 else "no" for age in ages]
 
 
 @pytest.mark.soak
-def test_a_kernel_completes_shows_one_sentence_and_goes_on_after_an_interrupt(tmp_path):
+def test_a_kernel_completes_and_shows_one_sentence_and_goes_on(tmp_path):
     from jupyter_client import manager
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
