@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import html
+import io
 from typing import Any, Mapping, Sequence
 
 # Names of a record of the history that are no value to plot.
@@ -65,7 +67,15 @@ def chart(history: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
             axes.plot(*zip(*points), marker="o" if len(points) < 30 else None, label=name)
         axes.set_xlabel("global step")
         axes.legend()
+    # A notebook shows a figure by itself only where its program has imported pyplot.
+    made._repr_png_ = functools.partial(_png, made)
     return made
+
+
+def _png(figure: Any) -> bytes:
+    written = io.BytesIO()
+    figure.savefig(written, format="png")
+    return written.getvalue()
 
 
 def _curves(history: Sequence[Mapping[str, Any]]) -> list[str]:

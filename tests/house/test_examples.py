@@ -12,7 +12,9 @@ import pytest
 from examples.page import HEADING, pages
 from tests.support import jobs, pages as blocks
 
-_PAGES = sorted(path.parent.name for path in (jobs.REPO / "examples").glob("*/README.md"))
+# The notebooks have no commands: tests/program/test_notebook_examples.py runs them.
+_PAGES = sorted(path.parent.name for path in (jobs.REPO / "examples").glob("*/README.md")
+                if path.parent.name != "notebooks")
 # The others show what these do, in less time.
 _LONG = ("01_async_cloud_ml", "02_placement", "04_sigmoid_mnist", "05_sync_replicas",
          "06_tfrecord_averages", "07_async_and_sync", "08_service_base_class",
