@@ -268,14 +268,14 @@ def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:
     return next(filter(_MESSAGE.match, lines[after[-1]:]), "")
 
 
-def near_match(got: str, allowed: Iterable[str]) -> str:
+def near_match(got: str, allowed: Iterable[str], least_likeness: float = 0.6) -> str:
     """Returns ` Did you mean 'x'?` when another of `allowed` resembles `got`, else ""."""
-    near = nearest(got, allowed)
+    near = nearest(got, allowed, least_likeness)
     return f" Did you mean {near!r}?" if near else ""
 
 
-def nearest(got: str, allowed: Iterable[str]) -> str:
+def nearest(got: str, allowed: Iterable[str], least_likeness: float = 0.6) -> str:
     """Returns the one of `allowed` that resembles `got` the most, and is another; "" for none."""
     import difflib  # Takes 2 ms, and few starts have a mistake.
     others = [each for each in allowed if each != got]
-    return next(iter(difflib.get_close_matches(got, others, n=1)), "")
+    return next(iter(difflib.get_close_matches(got, others, 1, least_likeness)), "")

@@ -22,6 +22,7 @@ Estimators", arXiv:1708.02637).
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import tensorflow as tf
@@ -136,8 +137,9 @@ def _name(params: dict[str, Any]) -> str:
         "DNNRegressor" if params["num_classes"] == -1 else "DNNClassifier")
     known = [part + kind for part in _PARTS for kind in _KINDS]
     if name not in known:
+        near = (difflib.get_close_matches(name, known, n=1) or ["LinearClassifier"])[0]
         raise ParamError(f"estimator is {name!r}; expected one of {', '.join(known)}. For"
-                         " example: --param estimator=LinearClassifier")
+                         f" example: --param estimator={near}")
     return name
 
 

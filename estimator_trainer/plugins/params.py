@@ -109,7 +109,7 @@ def merge(used: Sequence[Plugin], pairs: Sequence[str | UserParam], params_file:
             user_set[key] = value if is_typed and default is None else _typed(value, default)
         except ValueError as error:
             problems.append(Problem(f"param {key}", value, source=source, expected=str(error),
-                                    example=(*instead, _example(key, default))))
+                                    example=(*instead, _example(key, default, value))))
     before = {}
     for key in recorded.values:
         if (key in defaults or is_open) and key not in user_set:
@@ -123,8 +123,13 @@ def merge(used: Sequence[Plugin], pairs: Sequence[str | UserParam], params_file:
                   frozenset(each.key for each in of_flags))
 
 
-def _example(key: str, default: Any) -> Param:
-    """Returns a param with its default to type, or VALUE where the default is a secret."""
+def _example(key: str, default: Any, value: Any = None) -> Param:
+    """Returns a param with its default to type, or VALUE where the default is a secret.
+
+    For an empty list, the example has the value that stood alone.
+    """
+    if isinstance(default, (list, tuple)) and not default and isinstance(value, (str, int, float)):
+        return Param(key, [_guess(value)])
     is_shown = redaction.masked(key, default) == default and default is not None
     return Param(key, default if is_shown else Words("VALUE"))
 

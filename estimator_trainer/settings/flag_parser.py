@@ -9,6 +9,9 @@ from absl import flags
 from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, UNKNOWN, Words
 from estimator_trainer.settings import command_table, flag_file
 
+# Of the names of two flags: one is the other with a letter or two wrong.
+_LIKENESS = 0.8
+
 
 def flags_of(word: str = "train") -> flags.FlagValues:
     """Returns the flags of a command line that begins with `word`, apart from absl's own."""
@@ -47,7 +50,9 @@ def cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 def _flag_problem(error: flags.Error, values: flags.FlagValues,
                   argv: Sequence[str]) -> Problem | str:
     if isinstance(error, flags.UnrecognizedFlagError):
-        near = near_match(f"--{error.flagname}", [f"--{name}" for name in values])
+        near = near_match(f"--{error.flagname}", [f"--{name}" for name in values], _LIKENESS)
+        if "param" in values and not near:
+            near = f" A param of a plug-in is set by --param {error.flagname}=..."
         if "max_restarts" in values and error.flagname in flags_of():
             near = f" The flags of every task go after `--`: -- --{error.flagname}=..."
         if "train_steps" in values and "model_fn" not in values:

@@ -116,6 +116,7 @@ def test_export_after_the_fact_carries_the_key_in_both_signatures(trained, run, 
 
 
 def test_the_chosen_checkpoint_must_exist(run, tmp_path):
+    (tmp_path / "empty").mkdir()
     for command in ("evaluate", "predict", "export"):
         _, err = run(command, f"--model_dir={tmp_path}/empty", expected_code=2)
         assert "which holds no checkpoint; expected the directory" in err and "Traceback" not in err
