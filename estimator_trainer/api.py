@@ -132,7 +132,7 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
 
     Args:
       model_dir: The directory of a trained model; "" with export_dir=.
-      data: The data to predict: paths of files or a folder, or a list of dicts from feature name
+      data: The data to predict: a path of files or a folder, a list of paths, or a list of dicts from feature name
         to value, or columns: a DataFrame, an Arrow table, or a dict of arrays; None: the input_fn's
         evaluation data.
       params: Values that differ from the recorded ones.
@@ -145,10 +145,10 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
     Raises:
       ConfigError: for a mistake, TrainerError for data that fail.
     """
-    is_path = data is None or isinstance(data, (str, os.PathLike))
+    is_path = data is None or training_data.is_path(data)
     with _call(settings, model_dir=model_dir) as user_set:
         if data is not None:
-            user_set["data"] = data if is_path else "-"
+            user_set["data"] = training_data.paths(data) if is_path else "-"
         plan = _planned(run_plan.for_one_process, "predict", user_set, params)
         with start.using_model(plan):
             from estimator_trainer.prediction import frames, predict as predict_lib

@@ -35,7 +35,7 @@ class Data(NamedTuple):
     def has_table(self) -> bool:
         """Whether a part of the data is in memory."""
         parts = (self.train, self.evaluation)
-        return any(data is not None and not _is_path(data) for data in parts)
+        return any(data is not None and not is_path(data) for data in parts)
 
 
 def default_plugins(data: Data) -> dict[str, str]:
@@ -43,7 +43,7 @@ def default_plugins(data: Data) -> dict[str, str]:
     first = data.train if data.train is not None else data.evaluation
     if first is None:
         return {}
-    is_folder = _is_path(first) and isinstance(first, (str, os.PathLike)) and any(
+    is_folder = is_path(first) and isinstance(first, (str, os.PathLike)) and any(
         entry.is_dir() for entry in _entries(os.fspath(first)))
     return _OF_FOLDERS if is_folder else _OF_TABLES
 
@@ -75,10 +75,8 @@ def _param(name: str, data: Any, plugin: Plugin, params: tuple[str, ...]) -> str
 
 
 def _path(name: str, data: Any, plugin: Plugin) -> str:
-    if isinstance(data, (str, os.PathLike)):
-        return os.fspath(data)
-    if _is_path(data):
-        return ",".join(map(os.fspath, data))
+    if is_path(data):
+        return paths(data)
     in_memory = getattr(loader.load(plugin)[1], "in_memory", None)
     if in_memory is None:
         raise ConfigError(Problem(
@@ -95,15 +93,22 @@ def _path(name: str, data: Any, plugin: Plugin) -> str:
     return path
 
 
-def _is_path(data: Any) -> bool:
+def is_path(data: Any) -> bool:
+    """Returns whether data are a path or a list of paths."""
     if isinstance(data, (str, os.PathLike)):
         return True
     return isinstance(data, (list, tuple)) and bool(data) and all(
         isinstance(each, (str, os.PathLike)) for each in data)
 
 
+def paths(data: Any) -> str:
+    """Returns one or several paths as the text of a setting."""
+    return os.fspath(data) if isinstance(data, (str, os.PathLike)) else ",".join(
+        map(os.fspath, data))
+
+
 def _shown(data: Any) -> str:
-    if _is_path(data):
+    if is_path(data):
         return repr(data if isinstance(data, (str, list, tuple)) else os.fspath(data))
     return "a dict" if isinstance(data, Mapping) else f"a {type(data).__name__}"
 

@@ -38,9 +38,9 @@ _MISTAKES = [
     (f"{_TABLE} --param label=olt", "For example: --param label=old"),
     (f"{_TABLE} --param label=price --param num_classes=10", "--param num_classes=-1"),
     (_PREPARED.replace("t.csv", "tt.csv"), "--param train_files='./t.csv'"),
-    (_PREPARED.replace("t.csv", "empty.csv"), "expected a name for each column"),
+    (_PREPARED.replace("t.csv", "empty.csv"), "expected a line with the names of the columns"),
     (_PREPARED.replace("t.csv", "x.xlsx"), "Save the sheet as CSV"),
-    (f"{_PREPARED} --param delimiter=';'", "if ',' separates the columns: --param delimiter=','"),
+    (f"{_PREPARED} --param delimiter=';'", "For example: --param delimiter=,"),
     (f"{_PREPARED} --param estimator=DNNClasifier", "--param estimator=DNNClassifier"),
     (f"{_PREPARED} --param hidden_units=5", "expected a JSON list. For example: --param"
      " hidden_units=[5]"),
