@@ -132,9 +132,9 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
 
     Args:
       model_dir: The directory of a trained model; "" with export_dir=.
-      data: The data to predict: a path of files or a folder, a list of paths, or a list of dicts from feature name
-        to value, or columns: a DataFrame, an Arrow table, or a dict of arrays; None: the input_fn's
-        evaluation data.
+      data: The data to predict: a path of files or a folder, a list of paths, a list of dicts from
+        feature name to value, or columns: a DataFrame, an Arrow table, or a dict of arrays; None:
+        the input_fn's evaluation data.
       params: Values that differ from the recorded ones.
 
     Returns:
@@ -148,6 +148,7 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
     is_path = data is None or training_data.is_path(data)
     with _call(settings, model_dir=model_dir) as user_set:
         if data is not None:
+            training_data.check_instances(data)
             user_set["data"] = training_data.paths(data) if is_path else "-"
         plan = _planned(run_plan.for_one_process, "predict", user_set, params)
         with start.using_model(plan):

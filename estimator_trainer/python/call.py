@@ -104,7 +104,7 @@ def in_words(text: str, passed: Collection[str] = ()) -> str:
 
 def _arguments(passed: Collection[str]) -> dict[str, str]:
     """Returns the arguments, by the params that they stand for."""
-    names = {"label": "label", "train_files": "data", "train_dir": "data",
+    names = {"label": "label", "train_files": "data", "train_dir": "data", "predict_files": "data",
              "eval_files": "eval_data", "eval_dir": "eval_data"}
     if "eval_data" not in passed and "label" not in passed:  # The function is `evaluate`.
         names.update(eval_files="data", eval_dir="data")

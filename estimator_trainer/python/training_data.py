@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import os
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Iterable, Mapping, NamedTuple
 
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.errors import ConfigError, Problem, Setting, Words
@@ -99,6 +99,14 @@ def is_path(data: Any) -> bool:
         return True
     return isinstance(data, (list, tuple)) and bool(data) and all(
         isinstance(each, (str, os.PathLike)) for each in data)
+
+
+def check_instances(data: Any) -> None:
+    """Raises ConfigError if data to predict are neither paths, nor rows, nor columns."""
+    if not isinstance(data, Iterable) and not hasattr(data, "__arrow_c_stream__"):
+        raise ConfigError(Problem(
+            "data", data, expected="a path, a list of paths, a list of dicts that are rows, a"
+            " DataFrame, an Arrow table, or a dict from name to column"))
 
 
 def paths(data: Any) -> str:

@@ -70,6 +70,7 @@ _MISTAKES = [
     (lambda: et.evaluate("nowhere"), "and there is no such directory"),
     (lambda: et.evaluate("nowhere", checkpoint="newest"), "expected latest, best, all or step=N"),
     (lambda: et.predict("nowhere", _TABLE), "the directory of a trained model"),
+    (lambda: et.predict("nowhere", 7), "expected a path, a list of paths, a list of dicts"),
     (lambda: et.export("nowhere", serving_input="json"), "expected one of example, raw"),
     (lambda: et.report([]), "the directory of a training, or several"),
     (lambda: et.show("nowhere"), "expected the directory of a training"),
