@@ -9,7 +9,7 @@ from absl import flags
 from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, UNKNOWN, Words
 from estimator_trainer.settings import command_table, flag_file
 
-# Of the names of two flags: one is the other with a letter or two wrong.
+# Two names are this alike if one is the other with a letter or two wrong.
 _LIKENESS = 0.8
 
 

@@ -53,7 +53,8 @@ _KERNEL = """
 import sys; sys.path.insert(0, {repo!r})
 import estimator_trainer
 ages = [row * 7 % 50 for row in range(300)]
-columns = {{"age": ages, "is_old": ["yes" if age > 30 else "no" for age in ages]}}
+old = ["yes" if age + row % 13 > 36 else "no" for row, age in enumerate(ages)]
+columns = {{"age": ages, "is_old": old}}
 """
 
 
@@ -82,7 +83,8 @@ def _check_kernel(kernel, client):
                                          " expected an integer. For example: train_steps=1000"]
     *drawn, (kind, shown) = _messages(client, train.format(60))
     assert kind == "execute_result" and "at step 60" in shown["text/html"]
-    assert {kind for kind, _ in drawn} <= {"stdout", "display_data"}  # The bar; no lines of a log.
+    # The bar, and no lines of a log.
+    assert {kind for kind, _ in drawn} <= {"stdout", "display_data"}, drawn
     *_, (kind, shown) = _messages(client, train.format(10**8), kernel)
     assert kind == "error" and shown[0].startswith("Interrupted: training was stopped at step")
     *_, (kind, shown) = _messages(client, "estimator_trainer.evaluate('m')['global_step'] > 60")
