@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import html
 import io
 from typing import Any, Mapping, Sequence
@@ -59,7 +58,9 @@ def chart(history: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
     charts = [["loss", "train_loss"] if name == "loss" and not names else [name]
               for name in shown if names or name != "train_loss" or "loss" not in shown]
     columns, rows = min(len(charts), _COLUMNS) or 1, -(-len(charts) // _COLUMNS) or 1
-    made = figure.Figure(figsize=(4.5 * columns, 3 * rows), layout="constrained")
+    # A notebook shows a plain figure only where its program has imported pyplot.
+    made = type("Chart", (figure.Figure,), {"_repr_png_": _png})(
+        figsize=(4.5 * columns, 3 * rows), layout="constrained")
     for place, curves in enumerate(charts, start=1):
         axes = made.add_subplot(rows, columns, place)
         for name in (each for each in curves if each in known):
@@ -67,12 +68,11 @@ def chart(history: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
             axes.plot(*zip(*points), marker="o" if len(points) < 30 else None, label=name)
         axes.set_xlabel("global step")
         axes.legend()
-    # A notebook shows a figure by itself only where its program has imported pyplot.
-    made._repr_png_ = functools.partial(_png, made)
     return made
 
 
 def _png(figure: Any) -> bytes:
+    """Returns a figure as a PNG file."""
     written = io.BytesIO()
     figure.savefig(written, format="png")
     return written.getvalue()

@@ -1,6 +1,6 @@
 """Looks into the data of a run, in part of a second and without TensorFlow."""
 
-from estimator_trainer import errors
+from estimator_trainer import errors, storage
 from estimator_trainer.checks.plan import Findings, Plan
 from estimator_trainer.plugins import inspection, loader
 from estimator_trainer.plugins.plugin import Plugin
@@ -13,6 +13,9 @@ def examine(plan: Plan, is_quick: bool) -> Findings:
     data = plan.train_data or plan.data
     if data is None or plan.params is None or not data.inspection:
         return Findings()
+    texts = [value for value in plan.params.values.values() if isinstance(value, str)]
+    if any(map(storage.scheme, texts)):
+        return Findings()  # A bucket needs TensorFlow, and seconds: `probe` reads it.
     try:
         found = inspection.described(data, plan.params.values, is_quick)
     except errors.ConfigError as error:

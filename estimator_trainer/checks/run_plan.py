@@ -73,9 +73,6 @@ def for_one_process(config: TrainerConfig, environment: Environment,
     config = _with_model_dir(config, environment)
     problems += [*_without_model_dir(config.export_dir or config.model_dir),
                  *filter(None, [_file_problem(config.model_dir)]), *storage_problems(config.paths)]
-    if absent := _absent(config):
-        # Without a record, all else that could be said is of the default plug-ins.
-        return Plan(config, _LOCAL, (*problems, absent))
     config, recorded = _as_recorded(problems, config, invocation, is_training=False)
     return _with_plugins(config, _LOCAL, problems, invocation, recorded)
 
@@ -181,17 +178,6 @@ def _as_recorded(problems: Problems, config: TrainerConfig, invocation: Invocati
 
 def _version_problems(environment: Environment) -> Problems:
     return [*versions.problems(versions.installed(), environment.legacy_keras)]
-
-
-def _absent(config: TrainerConfig) -> errors.Problem | None:
-    """Returns the problem of a directory on this machine that does not exist; None for others."""
-    for name, content in (("export_dir", "an export"), ("model_dir", "a trained model")):
-        folder = getattr(config, name)
-        if folder and not storage.scheme(folder) and not os.path.exists(folder):
-            return errors.Problem(name, folder, "and there is no such directory",
-                                  f"the directory of {content}",
-                                  errors.Setting("model_dir", "/tmp/digits"))
-    return None
 
 
 def _without_model_dir(folder: str) -> Problems:

@@ -50,7 +50,7 @@ def test_a_finished_model_dir_names_in_its_result_what_was_not_done(tmp_path, ca
     again = _trained(tmp_path)
     assert again.metrics == first.metrics and again.was_finished and "changed" not in again.note
     assert again.note.startswith("Nothing was trained: an earlier run had reached step 2")
-    assert repr(again).startswith("Result(note='Nothing was trained")
+    assert repr(again).startswith("Result(Nothing was trained")
     capfd.readouterr()
     # The second time, too: a run that trains nothing leaves the record as it is.
     for _ in range(2):

@@ -45,11 +45,10 @@ _MISTAKES = [
     (f"{_PREPARED} --param hidden_units=5", "expected a JSON list. For example: --param"
      " hidden_units=[5]"),
     ("--input_fn=image_folder --param train_dir=fotos", "there is no such folder"),
-    ("evaluate --model_dir=nowhere", "expected the directory of a trained model"),
+    ("evaluate --model_dir=nowhere", "which holds no checkpoint; expected the directory of a"),
     ("evaluate", "model_dir is missing (no --model_dir)"),
     ("evaluate --model_dir=nowhere --checkpoint=newest", "latest, best, all or step=N"),
-    ("predict --model_dir=nowhere --data=t.csv", "and there is no such directory"),
-    ("predict --export_dir=nowhere --data=t.csv", "expected the directory of an export"),
+    ("predict --model_dir=nowhere", "which holds no checkpoint"),
     ("show --model_dir=nowhere", "expected the directory of a training"),
     ("report", "For example: estimator-trainer report --model_dir=/tmp/digits"),
     ("launch --worker=2 --train_steps=5", "go after `--`: -- --train_steps=..."),
