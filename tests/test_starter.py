@@ -161,7 +161,7 @@ def test_write_for_data_names_a_mistake_in_one_sentence(tmp_path, capsys, monkey
             (["--data=houses.csv", "--label=prize"], "Did you mean 'price'? For example: "
              "estimator-trainer init p --data=houses.csv --label=price"),
             (["--data=house.csv", "--label=price"], "Did you mean 'houses.csv'?"),
-            (["--data=empty.csv", "--label=price"], "empty.csv has no line for a header"),
+            (["--data=empty.csv", "--label=price"], "empty.csv is empty"),
             (["--data=nothing"], "holds no table, and no images in folders"),
             (["--data=one"], "has the images of one class, cat"),
             (["--data=one", "--label=x"], "a folder's name is the label"),
