@@ -223,7 +223,9 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
                                       "the name of a plug-in", Setting(kind, f"./my_{kind}.py")))
     of_job = {field.name for field in dataclasses.fields(JobConfig)}
     passed: dict[str, Any] = {**settings}
-    job = JobConfig(**{name: passed.pop(name) for name in of_job & passed.keys()})
+    of_call = {name: passed.pop(name) for name in of_job & passed.keys()}
+    job = JobConfig(**{name: os.fspath(value) if isinstance(value, os.PathLike) else value
+                       for name, value in of_call.items()})
     with _call(passed, model_fn, input_fn, model_dir) as user_set:
         if not user_set.get("model_dir"):
             raise ConfigError(Problem("model_dir", expected="a directory that all tasks share",

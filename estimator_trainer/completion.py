@@ -16,6 +16,7 @@ from estimator_trainer.plugins.plugin import KINDS
 from estimator_trainer.record import recorded_run, run_record
 from estimator_trainer.settings import conflicts
 from estimator_trainer.settings.command_table import COMMANDS, fields_of
+from estimator_trainer.settings.flag_file import name_of
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # This line lets the shell add the names of files.
@@ -114,11 +115,11 @@ class _Line:
         before = self._words[-1] if self._words else ""
         if self._is_after:
             yield FILES
-        elif before.startswith("-") and "=" not in before and self._takes_value(_name(before)):
-            yield from self._values(_name(before), last)
+        elif before.startswith("-") and "=" not in before and self._takes_value(name_of(before)):
+            yield from self._values(name_of(before), last)
         elif name.startswith("-") and equals:
             yield from (each if each == FILES else f"{name}={each}"
-                        for each in self._values(_name(name), value))
+                        for each in self._values(name_of(name), value))
         elif last.startswith("-"):
             yield from self._flags()
         else:
@@ -136,7 +137,7 @@ class _Line:
             yield from self._flags()
 
     def _flags(self) -> Iterator[str]:
-        used = {_name(word) for word in self._words} - {*_REPEATABLE}
+        used = {name_of(word) for word in self._words} - {*_REPEATABLE}
         for field in COMMANDS[self._command or "train"].flags:
             if field.name not in used and not isinstance(field.default, bool):
                 yield f"--{field.name}="
@@ -195,15 +196,9 @@ class _Line:
         """Returns the value of a flag on the line, or ""."""
         value = ""
         for word, after in zip(self._words, [*self._words[1:], ""]):
-            if _name(word) == flag:
+            if name_of(word) == flag:
                 value = word.partition("=")[2] if "=" in word else after
         return value
-
-
-def _name(word: str) -> str:
-    """Returns the name of a flag; "" for another word."""
-    name = word.lstrip("-").partition("=")[0].replace("-", "_")
-    return name if word.startswith("-") else ""
 
 
 def _recorded(model_dir: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ Without --write it prints the file. It imports no TensorFlow.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import pathlib
 import sys
 import textwrap
@@ -16,6 +17,7 @@ from estimator_trainer.python import keyword_settings
 COMMAND = "python -m docs.site.keywords --write"
 FILE = pathlib.Path(__file__).resolve().parents[2] / "estimator_trainer/python/keywords.py"
 COMMANDS = ("train", "evaluate", "predict", "export", "check", "launch")
+_WIDTH = 100
 # The functions have these as named arguments.
 _NAMED = ("model_fn", "input_fn", "model_dir")
 
@@ -69,24 +71,13 @@ def _class(name: str, base: str, doc: str, fields: dict[str, dataclasses.Field[A
 
 
 def _type(field: dataclasses.Field[Any]) -> str:
-    if field.name in keyword_settings.PLUGINS:
-        return "Any"
-    if choices := field.metadata["choices"]:
-        return _wrapped(f"    {field.name}: Literal[", choices)
-    if field.name in keyword_settings.PATTERNS:
-        return "str | Sequence[str]"
-    if isinstance(field.default, tuple):
-        return "Sequence[str]"
-    is_path = field.name in keyword_settings.PATHS
-    return "str | os.PathLike[str]" if is_path else type(field.default).__name__
-
-
-def _wrapped(head: str, choices: Sequence[str]) -> str:
-    """Returns a Literal of choices, in lines of at most 100 characters."""
-    listed = ", ".join(f'"{choice}"' for choice in choices)
-    if len(head) + len(listed) < 100:
-        return f"Literal[{listed}]"
-    return "Literal[\n" + textwrap.fill(f"{listed}]", 100, initial_indent=" " * 8,
+    """Returns the type of a keyword as source, in lines of at most 100 characters."""
+    text = inspect.formatannotation(keyword_settings.type_of(field))
+    text = text.replace("collections.abc.", "").replace("'", '"')
+    if len(field.name) + len(text) <= _WIDTH - 6:
+        return text
+    listed = text.removeprefix("Literal[")
+    return "Literal[\n" + textwrap.fill(listed, _WIDTH, initial_indent=" " * 8,
                                         subsequent_indent=" " * 8)
 
 

@@ -60,8 +60,8 @@ def declared(tree: ast.Module, path: pathlib.Path, name: str, default: Any,
     if node is None:
         # A module may have another's by `from other import TRAINS_UNTIL`.
         source = _imported_from(tree, name)
-        return declared(ast.parse(source.read_text(encoding="utf-8")), source, name, default,
-                        choices) if source else default
+        return (declared(source_files.parsed(source), source, name, default, choices) if source
+                else default)
     with contextlib.suppress(ValueError):
         value = ast.literal_eval(node)
         is_allowed = not choices or value in choices

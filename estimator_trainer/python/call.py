@@ -10,7 +10,7 @@ import inspect
 import json
 import re
 import shlex
-from typing import Any, Callable, Collection, Literal, Sequence, TypeVar
+from typing import Any, Callable, Collection, Sequence, TypeVar
 
 from estimator_trainer.errors import ConfigError, in_python, TrainerError
 from estimator_trainer.python import keyword_settings
@@ -36,9 +36,9 @@ def of_command(name: str) -> Callable[[_Function], _Function]:
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
         named = {each.name for each in own}
         fields = [field for field in keyword_settings.fields_of(name) if field.name not in named]
-        keywords = [inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY,
-                                      default=field.default, annotation=type_of(field))
-                    for field in fields]
+        keywords = [
+            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default,
+                              annotation=keyword_settings.type_of(field)) for field in fields]
         short.__signature__ = signature.replace(  # type: ignore[attr-defined]
             parameters=[*own, *keywords])
         short.__doc__ = f"{inspect.getdoc(function)}\n\nSettings:\n{_described(fields)}"
@@ -148,19 +148,6 @@ def _value(text: str) -> Any:
         return json.loads(plain)
     except ValueError:
         return plain
-
-
-def type_of(field: dataclasses.Field[Any]) -> Any:
-    """Returns the type of the values that a setting may have as a keyword."""
-    if field.name in keyword_settings.PLUGINS:
-        return Any
-    if field.metadata["choices"]:
-        return Literal[field.metadata["choices"]]
-    if field.name in keyword_settings.PATTERNS:
-        return str | Sequence[str]
-    if isinstance(field.default, tuple):
-        return Sequence[str]
-    return type(field.default)
 
 
 def _described(fields: Sequence[dataclasses.Field[Any]]) -> str:

@@ -1,8 +1,9 @@
 """The flags of a command as keyword arguments of the Python function of its name."""
 
+from collections.abc import Sequence
 import dataclasses
 import os
-from typing import Any, Mapping
+from typing import Any, Literal, Mapping
 
 from estimator_trainer.errors import ConfigError, near_match, Param, Problem, Setting, UNKNOWN
 from estimator_trainer.settings.command_table import COMMANDS
@@ -19,8 +20,6 @@ _ELSEWHERE = {"steps": "train_steps", "max_steps": "train_steps", "num_steps": "
               "batch_size": "global_batch_size", "output_dir": "model_dir", "job_dir": "model_dir",
               "callbacks": "on_evaluation", "validation_data": "eval_data", "target": "label",
               "hparams": "params", "model": "model_fn", "workers": "worker"}
-# A path may be a `pathlib.Path`.
-PATHS = ("model_dir", "warm_start_from", "export_dir", "output", "params_file")
 # A plug-in may be a function, a class, an Estimator or a Keras model.
 PLUGINS = ("model_fn", "input_fn", "train_input_fn", "eval_input_fn", "serving_input_fn")
 
@@ -32,6 +31,19 @@ def fields_of(command: str) -> tuple[dataclasses.Field[Any], ...]:
     if COMMANDS[command].is_job:
         return (*flags, *fields_of("train"))
     return tuple(field for field in flags if field.name in task and field.name not in _ARGUMENTS)
+
+
+def type_of(field: dataclasses.Field[Any]) -> Any:
+    """Returns the type of the values that a setting may have as a keyword."""
+    if field.name in PLUGINS:
+        return Any
+    if field.metadata["choices"]:
+        return Literal[field.metadata["choices"]]
+    if field.name in PATTERNS:
+        return str | Sequence[str]
+    if isinstance(field.default, tuple):
+        return Sequence[str]
+    return str | os.PathLike[str] if field.metadata["is_path"] else type(field.default)
 
 
 def config_of(user_set: Mapping[str, Any], command: str = "train") -> TrainerConfig:

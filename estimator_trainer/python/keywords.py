@@ -127,6 +127,6 @@ class Launch(Train, total=False):
     evaluator: int
     max_restarts: int
     chief_name: Literal["chief", "master"]
-    log_dir: str
+    log_dir: str | os.PathLike[str]
     share_import: bool
     host: str

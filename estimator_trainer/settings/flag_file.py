@@ -27,7 +27,7 @@ def paths(argv: Sequence[str]) -> Iterator[str]:
     """Yields the values of --flagfile."""
     words = iter(argv)
     for word in words:
-        if is_named(word):
+        if name_of(word) == NAME:
             yield _path(word, words)
 
 
@@ -49,16 +49,16 @@ def lines(path: str) -> list[str]:
             _EXPECTED, Setting("train_steps", 1000))) from error
 
 
-def is_named(word: str, name: str = NAME) -> bool:
-    """Returns whether a word is the flag of a name."""
-    return word.startswith("-") and word.lstrip("-").partition("=")[0].partition(" ")[0].replace(
-        "-", "_") == name
+def name_of(word: str) -> str:
+    """Returns the name of a flag, which a blank or `=` may follow; "" for another word."""
+    name = word.lstrip("-").partition("=")[0].partition(" ")[0].replace("-", "_")
+    return name if word.startswith("-") else ""
 
 
 def _expanded(argv: Sequence[str], within: tuple[str, ...]) -> Iterator[str]:
     words = iter(argv)
     for word in words:
-        if not is_named(word):
+        if name_of(word) != NAME:
             yield word
         elif path := _path(word, words):
             whole = os.path.realpath(os.path.expanduser(path))

@@ -95,10 +95,10 @@ def _with_underscores(argv: Sequence[str], values: flags.FlagValues) -> list[str
 def _source_of(name: str, argv: Sequence[str]) -> str:
     """Returns `--flagfile=FILE` if a flag is in such a file and not on the line, else ""."""
     name = name.replace("-", "_")
-    if any(flag_file.is_named(word, name) for word in argv):
+    if any(flag_file.name_of(word) == name for word in argv):
         return ""
     for path in flag_file.paths(argv):
-        if any(flag_file.is_named(line, name) for line in flag_file.lines(path)):
+        if any(flag_file.name_of(line) == name for line in flag_file.lines(path)):
             return f"--flagfile={path}"
     return ""
 

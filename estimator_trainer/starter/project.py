@@ -10,7 +10,7 @@ import string
 import textwrap
 from typing import Any, Mapping, Sequence
 
-from estimator_trainer.errors import ConfigError, near_match, Problem, Setting
+from estimator_trainer.errors import ConfigError, near_match, nearest, Problem, Setting
 from estimator_trainer.plugins import inspection, loader, params as params_lib, source_files
 from estimator_trainer.plugins.plugin import Plugin
 
@@ -113,10 +113,9 @@ def _label(request: Request, plugin: Plugin, values: Mapping[str, Any],
             expected="the one to predict", example=request.typed(likely)))
     label = values["label"]
     if label not in names:
-        near = near_match(label, names)
         raise ConfigError(Problem(
             "label", label, f"which is no column of {request.data}", f"one of {shown}",
-            request.typed(near.split("'")[1] if near else likely), advice=near))
+            request.typed(nearest(label, names) or likely), advice=near_match(label, names)))
     return {"label": label}
 
 
@@ -156,7 +155,7 @@ def _in_docstring(text: str) -> str:
 
 def _offered(plugin: Plugin) -> list[str]:
     """Returns the names that a module offers to the program, but for its params."""
-    tree = ast.parse(pathlib.Path(plugin.path).read_text(encoding="utf-8"))
+    tree = source_files.parsed(pathlib.Path(plugin.path))
     listed = [ast.literal_eval(node.value) for node in tree.body
               if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
     defined = {name for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))
