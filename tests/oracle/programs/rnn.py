@@ -584,8 +584,9 @@ def coupled_lstm_cell_start():
 
 
 def coupled_lstm_cell_norm():
+    # Layer normalization of 3 units amplifies rounding beyond the tolerance on some processors.
     return _dynamic(rnn.CoupledInputForgetGateLSTMCell(
-        3, use_peepholes=True, state_is_tuple=False, layer_norm=True, norm_gain=0.9,
+        8, use_peepholes=True, state_is_tuple=False, layer_norm=True, norm_gain=0.9,
         norm_shift=0.1, forget_bias=0.))
 
 
