@@ -114,13 +114,11 @@ def report(line: CommandLine, variables: Environment) -> int:
 
 def check(line: CommandLine, variables: Environment) -> int:
     """Prints what `train` would run, and every problem found; returns 2 if there is one."""
-    from estimator_trainer.checks import data_check, machine_check, printout
+    from estimator_trainer.checks import machine_check, printout
     variables = _with_hosts(line, variables)
     plan = run_plan.for_training(line.config, variables, Invocation(line.user_set))
     found = machine_check.examine(plan, variables, line.is_probing)
-    found += data_check.examine(plan, is_quick=not line.is_probing)
-    if line.is_probing:
-        found += _probe(plan, found)
+    found += _probe(plan, found) if line.is_probing else _look(plan)
     _print(printout.describe(plan, found, line.as_json))
     return 2 if plan.problems or found.problems else 0
 
@@ -176,10 +174,16 @@ def _show(error: Exception) -> int:
     return 1
 
 
+def _look(plan: Plan) -> Findings:
+    from estimator_trainer.checks import data_check
+    return data_check.examine(plan, is_quick=True)
+
+
 def _probe(plan: Plan, found: Findings) -> Findings:
     if plan.problems or found.problems:
-        return Findings(warnings=["--probe did not try model_dir and the data, which take what is"
-                                  " broken here. Solve the problems below, then check again."])
+        return _look(plan) + Findings(
+            warnings=["--probe did not try model_dir and the data, which take what is broken here."
+                      " Solve the problems below, then check again."])
     try:
         start.prepare(plan)
     except errors.ConfigError as error:

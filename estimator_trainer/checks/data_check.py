@@ -1,4 +1,4 @@
-"""Looks into the data of a run, in part of a second and without TensorFlow."""
+"""Looks into the data of a run: a part of them without TensorFlow, or with it as training does."""
 
 from estimator_trainer import errors, storage
 from estimator_trainer.checks.plan import Findings, Plan
@@ -9,12 +9,15 @@ NUMBERS = "numbers"
 
 
 def examine(plan: Plan, is_quick: bool) -> Findings:
-    """Returns what is in the training data, and whether the model can learn their label."""
+    """Returns what is in the training data, and whether the model can learn their label.
+
+    `is_quick` takes part of a second and no TensorFlow; otherwise `start.prepare` comes first.
+    """
     data = plan.train_data or plan.data
     if data is None or plan.params is None or not data.inspection:
         return Findings()
     texts = [value for value in plan.params.values.values() if isinstance(value, str)]
-    if any(map(storage.scheme, texts)):
+    if is_quick and any(map(storage.scheme, texts)):
         return Findings()  # A bucket needs TensorFlow, and seconds: `probe` reads it.
     try:
         found = inspection.described(data, plan.params.values, is_quick)

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from estimator_trainer import errors, schema
+from estimator_trainer.checks import data_check
 from estimator_trainer.checks.plan import Findings, Plan
 from estimator_trainer.coordination import job_state, shared_files
 from estimator_trainer.estimator import input_fn_adapter, loaded_plugins
@@ -65,6 +66,9 @@ def _model_dir(plan: Plan) -> Findings:
 def _data(plan: Plan) -> Findings:
     found = Findings()
     try:
+        found += data_check.examine(plan, is_quick=False)
+        if found.problems:
+            return found
         plugins = loaded_plugins.load(plan)
         spec = input_fn_adapter.describe(plugins.input_fn, plugins.params)
     except errors.ConfigError as error:

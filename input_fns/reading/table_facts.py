@@ -43,6 +43,9 @@ class _Inputs(NamedTuple):
     params: str
 
 
+_KEPT: dict[_Inputs, dict[str, Any]] = {}
+
+
 def facts(params: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the facts about a table, for `data_params`.
 
@@ -113,19 +116,29 @@ def _label_kind(params: Mapping[str, Any]) -> Optional[type]:
     return table_params.KINDS.get(params["column_types"].get(label, ""))
 
 
+def keep(params: Mapping[str, Any], known: Examined) -> None:
+    """Keeps what was examined for these params, so that `facts` does not read and log it again."""
+    _KEPT[_inputs(params)] = known.facts
+
+
 def _learned(params: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(_learned_once(_inputs(params)))
+
+
+def _inputs(params: Mapping[str, Any]) -> _Inputs:
     files = matched_tables("train_files", params["train_files"])
     stats = (file_system.stat(path) for path in files[:_FILES_TO_STAT]
              if not path.startswith(MEMORY_SCHEME))
     used = {name: params[name] for name in _USED if name in params}
-    inputs = _Inputs(tuple(files), tuple((each.length, each.mtime_nsec) for each in stats),
-                     json.dumps(used))
-    return dict(_learned_once(inputs))
+    return _Inputs(tuple(files), tuple((each.length, each.mtime_nsec) for each in stats),
+                   json.dumps(used))
 
 
 @functools.lru_cache(maxsize=16)
 def _learned_once(inputs: _Inputs) -> dict[str, Any]:
     """Returns the facts without class_names, and logs them; cached, so once per process."""
+    if inputs in _KEPT:
+        return _KEPT.pop(inputs)
     params: dict[str, Any] = json.loads(inputs.params)
     known = examined(list(inputs.files), params)
     if known.decisions:

@@ -47,6 +47,8 @@ def described(params: Mapping[str, Any], is_quick: bool) -> dict[str, Any]:
     with warnings_collected() as lines:
         known = table_facts.examined(files, params, most)
         hints = list(table_facts.hints(known, params))
+    if not is_quick:
+        table_facts.keep(params, known)
     label, scan = params["label"], known.scan
     facts = {"data": _extent(files, scan, params), "label": _label(label, known),
              "columns": _columns(known, label)}

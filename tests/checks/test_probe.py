@@ -54,10 +54,11 @@ def test_probe_of_a_table_shows_what_each_column_is_to_the_model(tmp_path):
         f"r{i},2024-01-{i % 28 + 1:02},{i % 7},{i * i % 3}\n" for i in range(200)))
     ran = jobs.trainer("check", "--probe", "--model_fn=canned", "--input_fn=csv",
                        f"--param=train_files={path}")
-    lines = [line.split() for line in ran.stderr.splitlines()]
-    kinds = {line[2]: line[3] for line in lines if "values" in line}
+    lines = [line.split() for line in ran.stdout.splitlines()]
+    kinds = {line[0]: line[1] for line in lines if "values" in line}
     assert ran.returncode == 0 and ran.stdout.rstrip().endswith("ready"), ran.stdout + ran.stderr
     assert kinds == {"id": "left", "day": "date", "size": "number"}
+    assert not ran.stderr  # The log does not repeat the facts.
 
 
 @pytest.mark.cluster

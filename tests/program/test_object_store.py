@@ -162,6 +162,10 @@ def test_a_table_is_read_from_a_bucket(tmp_path, storage):
                        "--param=eval_files=gs://bucket/data/rows-*.csv", "--train_steps=10",
                        f"--model_dir={tmp_path}/model", **storage.environment())
     assert ran.returncode == 0 and "(200 examples in" in ran.stderr, ran.stderr[-3000:]
+    ran = jobs.trainer("check", "--probe", "--input_fn=csv", "--model_fn=canned",
+                       "--param=train_files=gs://bucket/data/rows-*.csv", **storage.environment())
+    assert "200 rows, 160 to train on" in ran.stdout and "label: 2 classes" in ran.stdout
+    assert ran.stdout.rstrip().endswith("ready"), ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize("args", [
