@@ -5,11 +5,10 @@ TensorFlow is not imported; `input_fns/__init__.py` has what an INSPECTION offer
 
 from __future__ import annotations
 
-import math
 import os
 from typing import Any, Iterator, Mapping, Optional
 
-from input_fns.reading import class_folders, file_system, image_files
+from input_fns.reading import class_folders, file_system, image_files, naive_loss
 from input_fns.reading.errors import DataFileError
 from input_fns.reading.log_lines import warnings_collected
 
@@ -56,13 +55,7 @@ def described(params: Mapping[str, Any], is_quick: bool) -> dict[str, Any]:
                            f"{', ...' * (len(shown) > _SHOWN_CLASSES)}"},
         "warnings": lines, "num_classes": len(counts),
         "params": {"class_names": folders.classes} if len(counts) <= _MOST_WRITTEN_CLASSES else {},
-        "naive_loss": _naive_loss(counts, [image.label for image in evaluation])}
-
-
-def _naive_loss(counts: list[int], evaluated: list[int]) -> float:
-    """Returns the loss of the shares of the classes as the answer for all images to evaluate."""
-    total = sum(counts) + len(counts)
-    return -sum(math.log((counts[label] + 1) / total) for label in evaluated) / len(evaluated)
+        "naive_loss": naive_loss.of_classes(counts, [image.label for image in evaluation])}
 
 
 def _are_many(folder: str) -> bool:

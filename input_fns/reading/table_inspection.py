@@ -10,8 +10,8 @@ from typing import Any, Mapping, Optional
 
 import numpy as np
 
-from input_fns.reading import (column_kinds, file_system, header, image_files, table_facts,
-                               table_file, table_scan)
+from input_fns.reading import (column_kinds, file_system, header, image_files, naive_loss,
+                               table_facts, table_file, table_scan)
 from input_fns.reading.file_names import matched_tables
 from input_fns.reading.log_lines import warnings_collected
 
@@ -127,14 +127,12 @@ def _of_project(known: table_facts.Examined) -> dict[str, Any]:
 
 
 def _naive_loss(known: table_facts.Examined, label: str) -> float:
-    """Returns the loss of one answer for all rows to evaluate: the shares of classes, or the mean.
-    """
+    """Returns the loss of one answer for all rows to evaluate, or else for those to train on."""
     is_training = known.scan.is_training
     is_evaluated = ~is_training if (~is_training).any() else is_training
     if known.facts["num_classes"] < 1:
         numbers = np.asarray(known.columns[label].numbers, np.float64)
-        return float(np.square(numbers[is_evaluated] - numbers[is_training].mean()).mean())
+        return naive_loss.of_numbers(numbers[is_training], numbers[is_evaluated])
     values, classes = np.unique(list(known.scan.columns[label]), return_inverse=True)
-    # Each class counts once more, so that one that training lacks has a share too.
-    counts = np.bincount(classes[is_training], minlength=len(values)) + 1
-    return float(-np.log(counts[classes[is_evaluated]] / counts.sum()).mean())
+    return naive_loss.of_classes(np.bincount(classes[is_training], minlength=len(values)),
+                                 classes[is_evaluated])
