@@ -308,9 +308,13 @@ CLASS_NAMES = "class_names"
 
 
 def class_names(params: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns the names of the classes in their order, if params have more than their numbers."""
+    """Returns the names of the classes in their order, if params have them.
+
+    A folder may be called "0"; of a table, an empty label_vocabulary says that labels are numbers.
+    """
     names = tuple(map(str, params.get(CLASS_NAMES) or params.get("label_vocabulary") or ()))
-    return () if names == tuple(map(str, range(len(names)))) else names
+    are_numbers = names == tuple(map(str, range(len(names))))
+    return () if are_numbers and params.get("label_vocabulary") == [] else names
 
 
 # An input_fn that declares this param reads these files in mode "infer".

@@ -53,8 +53,8 @@ class PredictionWriter:
         """Returns the next instance as a row of a table, each of whose columns has one type."""
         row = self._row(self.next_entry(answer, has_inputs))
         label = row.get("label")
-        if isinstance(label, str) and "label_class" in row:
-            row.update(label=None, label_class=label)  # A label that is no class.
+        if "label_class" in row:
+            row["label"] = None if label is None else str(label)  # Others are names of classes.
         elif type(label) is int and not any(key in answer.predictions for key in _CLASSES):
             row["label"] = float(label)  # Another label may not be whole.
         return row
@@ -107,19 +107,22 @@ class PredictionWriter:
         return self._class_names[number] if is_known else None
 
     def _of_label(self, label: Any) -> dict[str, Any]:
-        """Returns the label and the name of its class; a text that is a number as one."""
+        """Returns the label, and the name of its class, which is the label if it is known.
+
+        A text that is a number becomes one.
+        """
         while isinstance(label, list) and len(label) == 1:
             label = label[0]
         if isinstance(label, str):
             if label in self._class_names:
-                return {"label": self._class_names.index(label), "label_class": label}
+                return {"label": label, "label_class": label}
             if not label or _NUMBER.fullmatch(label):
                 label = json.loads(label or "null")
         name = self._name(label)
         if name is None and self._class_names and not isinstance(label, (list, float)):
             # Every row of a table has the same columns.
             return {"label": label, "label_class": None}
-        return {"label": label} if name is None else {"label": label, "label_class": name}
+        return {"label": label} if name is None else {"label": name, "label_class": name}
 
     def _row(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         row: dict[str, Any] = {}

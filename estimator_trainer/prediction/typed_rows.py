@@ -103,7 +103,8 @@ def _table(rows: list[Mapping[str, Any]], schema: pa.Schema | None, start: int) 
     columns = {}
     for name in names:
         values = [row[name] for row in rows]
-        kind = _type(name, values) if schema is None else schema.field(name).type
+        is_text = name in ("class", "label_class") or name == "label" and "label_class" in names
+        kind = _type(values, is_text) if schema is None else schema.field(name).type
         try:
             columns[name] = pa.array(values, kind)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
@@ -111,11 +112,11 @@ def _table(rows: list[Mapping[str, Any]], schema: pa.Schema | None, start: int) 
     return pa.table(columns)
 
 
-def _type(name: str, values: Iterable[Any]) -> pa.DataType:
-    """Returns the type of a column by its first values."""
+def _type(values: Iterable[Any], is_text: bool) -> pa.DataType:
+    """Returns the type of a column by its first values; without one, `is_text` decides."""
     found = list(dict.fromkeys(type(value) for value in values if value is not None))
     if not found:
-        return pa.string() if name in ("class", "label_class") else pa.float64()
+        return pa.string() if is_text else pa.float64()
     # A value of another type than the first is refused, unless they are numbers.
     first = float if set(found) == {int, float} else found[0]
     return {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}.get(first, pa.string())

@@ -14,11 +14,14 @@ _CLASS = "class"
 
 
 def of(params: Mapping[str, Any], count: int) -> list[str]:
-    """Returns the names of `count` classes; [] if they are called by their numbers."""
+    """Returns the names of `count` classes; [] if nothing names them, or numbers are the labels.
+
+    Names such as "0" and "1" may be those of folders, or of texts.
+    """
     names = list(map(str, params.get("class_names") or params.get("label_vocabulary") or ()))
     numbers = list(map(str, range(count)))
-    names = [*names[:count], *numbers[len(names):]]
-    return [] if names == numbers else names
+    are_numbers = names[:count] == numbers and params.get("label_vocabulary") == []
+    return [] if not names or are_numbers else [*names[:count], *numbers[len(names):]]
 
 
 def added(predictions: Mapping[str, tf.Tensor], classes: tf.Tensor,

@@ -22,7 +22,10 @@ def _run(fetches):
 @pytest.mark.parametrize("params, expected", [
     ({"class_names": ["no", "yes"]}, ["no", "yes"]),
     ({"class_names": [], "label_vocabulary": ["low", "high"]}, ["low", "high"]),
-    ({"class_names": ["0", "1"]}, []), ({}, []),
+    ({}, []), ({"class_names": [], "label_vocabulary": []}, []),
+    # Folders, or texts, may be called so; those of a table without texts are numbers.
+    ({"class_names": ["0", "1"]}, ["0", "1"]), ({"label_vocabulary": ["0", "1"]}, ["0", "1"]),
+    ({"class_names": ["0", "1"], "label_vocabulary": []}, []),
     ({"class_names": ["one"]}, ["one", "1"]), ({"class_names": ["a", "b", "c"]}, ["a", "b"]),
     ({"class_names": [-1, 1]}, ["-1", "1"])])
 def test_classes_without_a_name_are_called_by_their_numbers(params, expected):

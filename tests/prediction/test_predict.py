@@ -83,7 +83,7 @@ def test_predict_takes_json_lines_like_rows_of_a_table(sources, run, tmp_path):
     rows = run("predict", *sources[0], f"--data={tmp_path}/new.csv")[0]
     labelled = [json.loads(line) for line in rows.splitlines()]
     assert [row.pop("label_class") for row in labelled] == ["low", "high"]
-    assert [row.pop("label") for row in labelled] == [0, 1]
+    assert [row.pop("label") for row in labelled] == ["low", "high"]
     for source in sources:
         out, err = run("predict", *source, f"--data={tmp_path}/new.jsonl", expected_code=2)
         assert [json.loads(line) for line in out.splitlines()] == labelled

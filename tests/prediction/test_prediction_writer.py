@@ -31,12 +31,13 @@ def test_plain_names_the_classes_of_a_canned_estimator():
 
 
 @pytest.mark.parametrize("label, expected", [
-    (np.int64(1), {"label": 1, "label_class": "dog"}),
-    (b"dog", {"label": 1, "label_class": "dog"}),
+    (np.int64(1), {"label": "dog", "label_class": "dog"}),
+    (b"dog", {"label": "dog", "label_class": "dog"}),
     (b"cow", {"label": "cow", "label_class": None}),
     (b"", {"label": None, "label_class": None}),
     (np.float32(3.1), {"label": 3.1}),
-    (np.array([0]), {"label": 0, "label_class": "cat"}),
+    (np.array([0]), {"label": "cat", "label_class": "cat"}),
+    (np.int64(2), {"label": 2, "label_class": None}),
 ])
 def test_plain_names_the_label(label, expected):
     entry = PredictionWriter(NAMES).next_entry(Answer({"y": np.float32(1)}, {}, label))
@@ -75,7 +76,7 @@ def test_records_of_a_table_have_the_answer_of_a_canned_estimator_alone():
               "all_classes": np.array([b"0", b"1"], object)}
     writer = PredictionWriter(NAMES, is_table=True)
     assert writer.next_line(Answer(canned, {}, b"cat")) == (
-        "key,probability_cat,probability_dog,class,label,label_class\n0,0.4,0.6,dog,0,cat\n")
+        "key,probability_cat,probability_dog,class,label,label_class\n0,0.4,0.6,dog,cat,cat\n")
     assert PredictionWriter(is_table=True).next_line(Answer(canned, {})) == (
         "key,probabilities_0,probabilities_1,class_ids\n0,0.4,0.6,1\n")
 
