@@ -133,6 +133,10 @@ class _Line:
             yield FILES
         elif self._command == "completion":
             yield from SCRIPTS
+        elif self._command == "list":
+            yield from (name for kind in loader.ARGUMENTS for name in loader.available(kind)
+                        if name not in self._words)
+            yield FILES
         elif not last:
             yield from self._flags()
 

@@ -34,6 +34,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|[\r\x07]")
     ("train --flagfile ", [":files"]), ("run ", [":files"]), ("run a.py -- --x", [":files"]),
     ("launch --worker=2 -- --eval_st", ["--eval_steps="]), ("launch --evaluato", ["--evaluator="]),
     ("launch -- run a.py --tf1_o", ["--tf1_op_seeds"]), ("completion z", ["zsh"]),
+    ("list tf", ["tfds", "tfrecord"]), ("list tfds tf", ["tfrecord"]), ("list --j", ["--json"]),
     ("--param train_files='a b", [])])
 def test_candidates_are_what_the_last_word_may_become(line, expected):
     word = line.rpartition(" ")[2]
@@ -117,7 +118,7 @@ def test_tab_completes_in_a_shell(words, shell):
     typed = shell(*words)
     clear = "\x15"
     for text, expected in [
-            ("man\t", "estimator-trainer manifest "),
+            ("man\t", "estimator-trainer manifest "), ("list dig\tx", "list digits x"),
             ("predict --mod\t", "--model_"), ("--train_ste\t5", "--train_steps=5"),
             ("--model_fn=cn\t--x", "--model_fn=cnn --x"), ("--model_fn cn\t--x", "cnn --x"),
             ("--model_fn=my_m\t--x", "--model_fn=my_model.py --x"),
