@@ -345,7 +345,8 @@ def _with_data(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
 def _tf1_problems(tf1: bool) -> list[Problem]:
     return [Problem(
         "tf1", True, "which would change TensorFlow for this whole process",
-        "the command line for it, or in this program: import estimator_trainer.compat.tf1",
+        "no tf1=, in a new process (in a notebook, a restarted kernel) that begins with: "
+        "import estimator_trainer.compat.tf1",
     )] if tf1 else []
 
 

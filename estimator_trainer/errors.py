@@ -88,7 +88,8 @@ class Param:
         if self.value is None:
             return worded(f"--param {self.key}", f"params[{self.key!r}]")
         text = self.value if isinstance(self.value, str) else json.dumps(self.value)
-        return worded(f"--param {self.key}={text}", f"params={{{self.key!r}: {self.value!r}}}")
+        return worded(f"--param {self.key}={shlex.quote(text)}",
+                      f"params={{{self.key!r}: {self.value!r}}}")
 
 
 class Words(str):

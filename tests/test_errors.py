@@ -50,8 +50,8 @@ MISTAKES = {
         "param 'learnig_rate' (from --param learnig_rate) is unknown"),
     "a param of another type": (
         {"params": {"learning_rate": "fast"}}, ["--param=learning_rate=fast"],
-        "expected a number. For example: params={'learning_rate': 0.0}",
-        "expected a number. For example: --param learning_rate=0.0"),
+        "expected a number. For example: params={'learning_rate': 0.1}",
+        "expected a number. For example: --param learning_rate=0.1"),
     "a batch that replicas cannot share": (
         {"train_distribute": "mirrored", "num_replicas": 2, "params": {"batch_size": 3}},
         ["--train_distribute=mirrored", "--num_replicas=2", "--param=batch_size=3"],
@@ -95,7 +95,7 @@ def test_a_problem_of_tf_config_has_the_words_of_its_caller(monkeypatch, capsys)
     text = '{"cluster": {"wroker": ["a:1"]}}'
     sentence = _as_python(tf_config=text)
     assert 'role is \'wroker\' (from TF_CONFIG["cluster"])' in sentence
-    assert "For example: tf_config='{" in sentence
+    assert "For example: tf_config={'cluster'" in sentence
     monkeypatch.setenv("TF_CONFIG", text)
     assert "For example: TF_CONFIG='{" in _as_command_line(capsys)
 
@@ -131,7 +131,7 @@ def test_in_python_ends_with_the_call_and_stays_in_its_thread():
      "flag --a (from FILE) is unknown. Did you mean 'b'?"),
     (Problem("a", Words("2 characters"), source=Param("a"), example=(
         Setting("b", ("x", "y")), Setting("c", False), Param("a", [1]))),
-     "a is 2 characters (from --param a). For example: --b=x,y --noc --param a=[1]"),
+     "a is 2 characters (from --param a). For example: --b=x,y --noc --param a='[1]'"),
     (Problem("a", 1, beside=Setting("b", 2, "DIR/record.json")),
      "a is 1 (from --a), and b is 2 (from DIR/record.json)."),
     (Problem("api_key", "abc"), "api_key is '****' (from --api_key)."),

@@ -154,8 +154,8 @@ def test_broken_json_shows_its_length_keys_and_where_it_stops():
     with pytest.raises(errors.TaskConfigError) as raised:
         task_config.parse(text)
     assert str(raised.value).startswith(
-        f"text is {len(text)} characters with cluster, chief, worker, job, task, type (from"
-        " TF_CONFIG); expected JSON (Expecting ':' delimiter: line 1 column")
+        f"TF_CONFIG is a text of {len(text)} characters with cluster, chief, worker, job, task,"
+        " type (from the environment), which is not JSON: Expecting ':' delimiter: line 1 column")
     with pytest.raises(errors.TaskConfigError, match="too many brackets"):
         task_config.parse("[" * 100_000)
 

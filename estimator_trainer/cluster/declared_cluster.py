@@ -85,8 +85,9 @@ class _Reader:
         except (ValueError, RecursionError) as error:
             quotes = ", where texts take double quotes, not single ones" if "'" in text else ""
             why = error if isinstance(error, ValueError) else "too many brackets in each other"
-            self.problems.append(Problem("text", Words(_shown_text(text)), source=self.source,
-                                         expected=f"JSON{quotes} ({why})"))
+            self.problems.append(Problem(
+                self.source, Words(_shown_text(text)), f"which is not JSON: {why}",
+                f"an object with \"cluster\" and \"task\"{quotes}", source="the environment"))
             return {}
         if isinstance(value, dict):
             # The operator's own key; without "cluster", each worker would train alone.
@@ -262,7 +263,7 @@ def _shown(value: Any, path: str) -> str:
 
 
 def _shown_text(text: str) -> str:
-    """Returns what a message shows of a text that is not JSON: its length and first keys."""
+    """Returns the words for a text that is not JSON: its length and first keys, no value."""
     keys = list(dict.fromkeys(match[0] for match in _KEY.finditer(text)))
     named = f" with {', '.join(keys[:_MOST_KEYS])}" if keys else ""
-    return f"{len(text)} character{'s' * (len(text) != 1)}{named}"
+    return f"a text of {len(text)} character{'s' * (len(text) != 1)}{named}"

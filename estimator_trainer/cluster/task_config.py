@@ -184,7 +184,8 @@ def parse(tf_config: str | None, cluster_spec: str | None = None) -> TaskConfig:
     spec = declared_cluster.read(text, source)
     if spec.problems:
         works = correction.corrected(text)
-        example = errors.worded(f"TF_CONFIG={shlex.quote(works)}", f"tf_config={works!r}")
+        example = errors.worded(f"TF_CONFIG={shlex.quote(works)}",
+                                f"tf_config={json.loads(works)!r}")
         raise errors.TaskConfigError(
             *spec.problems[:-1], dataclasses.replace(spec.problems[-1], example=example))
     task = _normal_form(spec, source, "evaluator" in declared_cluster.read(pools or "{}").tasks)

@@ -17,12 +17,17 @@ _TRAINS = {
     "trainers with ps": ("none", "parameter_server"),
 }
 
+_NO_PS = "which keeps variables in ps tasks, and this cluster has none"
 _WHY_NOT = {
-    ("one trainer without ps", "parameter_server"): "no ps would hold the variables",
-    ("several trainers without ps", "none"): "the workers would wait for variables no ps holds",
-    ("several trainers without ps", "parameter_server"): "no ps would hold the variables",
-    ("trainers with ps", "multi_worker_mirrored"): "it has no use for ps, and fails in them",
+    ("one trainer without ps", "parameter_server"): _NO_PS,
+    ("several trainers without ps", "none"): "with which several trainers wait for variables that"
+    " ps tasks hold, and this cluster has none",
+    ("several trainers without ps", "parameter_server"): _NO_PS,
+    ("trainers with ps", "multi_worker_mirrored"): "with which trainers keep the variables"
+    " themselves, and the ps tasks of this cluster fail",
 }
+_MEANINGS = {"trainers with ps": " (the Estimator's own training with ps, or a strategy for it); or"
+             " a cluster without ps"}
 
 
 def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribute: str,
@@ -42,11 +47,12 @@ def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribut
     allowed = _TRAINS.get(shape, STRATEGIES)
     if train_distribute not in allowed:
         why = _WHY_NOT.get((shape, train_distribute),
-                           "it spans one process, so only the chief would train")
+                           "which spans one process, so that only the chief would train")
         found.append(Problem(
-            "train_distribute", train_distribute, example=Setting("train_distribute", allowed[0]),
+            "train_distribute", train_distribute, why,
+            example=Setting("train_distribute", allowed[0]),
             source="RunConfig.train_distribute" if is_script else "",
-            expected=f"one of {', '.join(sorted(allowed))} for {shape}, because {why}"))
+            expected=" or ".join(sorted(allowed)) + _MEANINGS.get(shape, f" for {shape}")))
     if eval_distribute not in ONE_PROCESS:
         found.append(Problem(
             "eval_distribute", eval_distribute, example=Setting("eval_distribute", "none"),

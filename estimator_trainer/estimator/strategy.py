@@ -138,7 +138,8 @@ def check(device: str, task: TaskConfig) -> None:
     if kind != "gpu" or int(number) < len(gpus) or task.role == "ps":
         return
     seen = ", ".join(f"gpu:{i}" for i in range(len(gpus))) or "no GPU"
+    place = "this machine" if task.is_local else task.name
     example = f"gpu:{len(gpus) - 1}" if gpus else "cpu:0"
     raise errors.ConfigError(errors.Problem(
-        "device", device, f"and TensorFlow sees {seen} in {task.name}",
+        "device", device, f"and TensorFlow sees {seen} in {place}",
         "a device that is there", errors.Setting("device", example)))

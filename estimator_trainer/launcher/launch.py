@@ -53,9 +53,9 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                       for role, index in tasks]
         # Every task would find the same problems, because all the ports are on this machine.
         first = environment.Environment(tf_config=tf_configs[0])
-        run_plan.refuse(run_plan.for_script(script, config, first) if script else
-                        run_plan.for_training(dataclasses.replace(config, model_dir=model_dir),
-                                              first, Invocation(user_set)))
+        plan = run_plan.for_script(script, config, first) if script else run_plan.for_training(
+            dataclasses.replace(config, model_dir=model_dir), first, Invocation(user_set))
+        errors.refuse(map(_of_task_flags, plan.problems))
         log_dir = _log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         shares = divide(job.tasks, gpus, num_cores)
@@ -78,6 +78,14 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             fork_server.close()
     _summarize(screen, children, supervisor.first_failure, code, model_dir)
     return code
+
+
+def _of_task_flags(problem: errors.Problem | str) -> errors.Problem | str:
+    """Returns the problem with an example that shows where the flags of every task go."""
+    if isinstance(problem, str) or not isinstance(problem.example, (errors.Setting, errors.Param)):
+        return problem
+    return dataclasses.replace(problem, example=errors.worded(
+        f"estimator-trainer launch ... -- {problem.example}", str(problem.example)))
 
 
 def _write_page(screen: Screen, server: ForkServer | None, log_dir: pathlib.Path,

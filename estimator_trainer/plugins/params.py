@@ -126,10 +126,13 @@ def merge(used: Sequence[Plugin], pairs: Sequence[str | UserParam], params_file:
 def _example(key: str, default: Any, value: Any = None) -> Param:
     """Returns a param with its default to type, or VALUE where the default is a secret.
 
-    For an empty list, the example has the value that stood alone.
+    For an empty list, the example has the value that stood alone. A number that is 0 by default
+    usually means that something is left out, so the example has another.
     """
     if isinstance(default, (list, tuple)) and not default and isinstance(value, (str, int, float)):
         return Param(key, [_guess(value)])
+    if isinstance(default, float) and default == 0:
+        default = 0.1
     is_shown = redaction.masked(key, default) == default and default is not None
     return Param(key, default if is_shown else Words("VALUE"))
 
@@ -161,7 +164,8 @@ def _from_file(params_file: str) -> list[UserParam]:
         content = json.loads(pathlib.Path(params_file).read_bytes())
     except OSError as error:
         raise ConfigError(
-            problem(f"which cannot be read: {error.strerror}", "a JSON file")) from error
+            problem(f"which cannot be read: {error.strerror}", "a file with a JSON object",
+                    example)) from error
     except (ValueError, RecursionError) as error:
         why = error if isinstance(error, ValueError) else "too many brackets in each other"
         raise ConfigError(problem(f"which is not JSON: {why}", "an object", example)) from error

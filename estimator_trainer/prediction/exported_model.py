@@ -1,5 +1,6 @@
 """An exported model, loaded to predict from dense, sparse and ragged features."""
 
+import os.path
 from typing import Any, Iterator, Mapping
 
 import numpy as np
@@ -24,8 +25,8 @@ class ExportedModel:
         if not tf.saved_model.contains_saved_model(export_dir):
             raise ConfigError(Problem(
                 "export_dir", export_dir, "which holds no SavedModel",
-                "the directory of one export",
-                Setting("export_dir", "MODEL_DIR/export/final/1700000000")))
+                "the directory of one export, such as the newest in MODEL_DIR/export/final",
+                Setting("export_dir", _example(export_dir))))
         self._session = tf.compat.v1.Session(graph=tf.Graph())
         with self._session.graph.as_default():
             loaded = tf.compat.v1.saved_model.load(
@@ -125,3 +126,10 @@ def _feature(value: Any) -> tf.train.Feature:
     if flat.dtype.kind == "f":
         return tf.train.Feature(float_list=tf.train.FloatList(value=flat.astype(np.float32)))
     return tf.train.Feature(int64_list=tf.train.Int64List(value=flat.astype(np.int64)))
+
+
+def _example(folder: str) -> str:
+    """Returns the newest export within a folder, which may be a model_dir, or a made-up one."""
+    found = tf.io.gfile.glob([os.path.join(folder, inner, "saved_model.pb")
+                              for inner in ("*", "*/*", "export/*/*")])
+    return os.path.dirname(max(found)) if found else "MODEL_DIR/export/final/1700000000"

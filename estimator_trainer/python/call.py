@@ -92,6 +92,9 @@ def in_words(text: str, passed: Collection[str] = ()) -> str:
     for param, argument in _arguments(passed).items():
         text = re.sub(rf"^{param} is", f"{argument} is", text)
         text = text.replace(f"--param {param}=", f"--{argument}=")
+    if "tf_config" in passed:
+        text = text.replace("(from the environment)", "(from tf_config=)")
+        text = re.sub(r"\bTF_CONFIG(?=\[| is)", "tf_config", text)
     text = _PARAMS.sub(_params, text)
     text = text.replace("--param ", "params ").replace("the same command", "the same call")
     text = _FLAG.sub(_keyword, text)

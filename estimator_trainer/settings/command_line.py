@@ -85,9 +85,10 @@ def unknown(got: str) -> ConfigError:
         " --name=value"))
 
 
-def _stray_words(command: str, got: str, expected: str, example: str) -> ConfigError:
-    return ConfigError(Problem(command, got, source=_LINE, verb="got", expected=expected,
-                               example=f"estimator-trainer {example}"))
+def _stray_words(command: str, got: str, expected: str, example: str,
+                 missing: str = "") -> ConfigError:
+    return ConfigError(Problem(command, got or Words(f"no {missing}"), source=_LINE, verb="got",
+                               expected=expected, example=f"estimator-trainer {example}"))
 
 
 def _parse_job(command: str, argv: list[str]) -> CommandLine:
@@ -128,9 +129,9 @@ def _parse_script(argv: list[str]) -> CommandLine:
     values = flag_parser.flags_of("run")
     words, settings = flag_parser.parsed(argv, values)
     if len(words) != 1:
-        raise _stray_words("run", " ".join(_shown(word, argv) for word in words) or "no script",
+        raise _stray_words("run", " ".join(_shown(word, argv) for word in words),
                            "one script, and its own arguments after `--`",
-                           "run ./train.py -- --batch_size=64")
+                           "run ./train.py -- --batch_size=64", "script")
     if not values["train_steps"].present:
         settings["train_steps"] = 0
     settings["rank_hosts"] = tuple(settings["rank_hosts"])
@@ -156,8 +157,8 @@ def _hosts(values: dict[str, Any]) -> HostLists:
 def _parse_init(argv: list[str]) -> CommandLine:
     words, values = flag_parser.parsed(argv, flag_parser.flags_of("init"))
     if len(words) != 1:
-        raise _stray_words("init", " ".join(words) or "no folder", "one folder to write to",
-                           "init my_model")
+        raise _stray_words("init", " ".join(words), "one folder to write to", "init my_model",
+                           "folder")
     settings = ProjectConfig(**{**values, "param": tuple(values["param"])})
     if not settings.data and (settings.label or settings.param):
         raise ConfigError(Problem(
@@ -171,9 +172,9 @@ def _parse_report(argv: list[str]) -> CommandLine:
     words, values = flag_parser.parsed(argv, flag_parser.flags_of("report"))
     folders = tuple(values["model_dir"])
     if words or not folders:
-        raise _stray_words("report", words[0] if words else "no --model_dir",
+        raise _stray_words("report", words[0] if words else "",
                            "the directory of a training, or of several",
-                           "report --model_dir=/tmp/digits")
+                           "report --model_dir=/tmp/digits", "--model_dir")
     page = PageConfig(**{**values, "model_dir": folders})
     return CommandLine("report", TrainerConfig(model_dir=folders[0], output=page.output), page=page)
 
@@ -182,7 +183,7 @@ def _parse_completion(argv: list[str]) -> CommandLine:
     words, values = flag_parser.parsed(argv, flag_parser.flags_of("completion"))
     shell = " ".join(words)
     if shell not in ([""] if values["line"] else ["bash", "zsh"]):
-        raise _stray_words("completion", shell or "no shell", "bash or zsh", "completion bash")
+        raise _stray_words("completion", shell, "bash or zsh", "completion bash", "shell")
     return CommandLine("completion", TrainerConfig(), shell=shell,
                        completion=CompletionConfig(**values))
 

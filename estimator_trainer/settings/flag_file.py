@@ -39,9 +39,11 @@ def lines(path: str) -> list[str]:
     try:
         content = pathlib.Path(whole := os.path.expanduser(path)).read_bytes()
         if content.startswith(_UTF_16):
+            copy = f"{whole}.utf8"
             raise ConfigError(Problem(
                 NAME, path, "which is in UTF-16", _EXPECTED,
-                f"iconv -f UTF-16 -t UTF-8 {shlex.quote(whole)} > flags.txt"))
+                f"iconv -f UTF-16 -t UTF-8 {shlex.quote(whole)} > {shlex.quote(copy)}, and "
+                f"{Setting(NAME, copy)}"))
         return [line.strip() for line in content.decode("utf-8-sig").splitlines()]
     except (OSError, ValueError) as error:
         raise ConfigError(Problem(

@@ -48,7 +48,7 @@ def out_of_range(config: Any) -> list[Problem]:
         if choices and value not in choices:
             named = sorted(filter(None, choices))
             found.append(Problem(name, value, expected=f"one of {', '.join(named)}",
-                                 advice=near_match(value, named),
+                                 advice=near_match(value, named) or field.metadata["help"],
                                  example=Setting(name, field.default or named[0])))
         elif minimum is not None and value < minimum:
             found.append(Problem(name, value, expected=f"a number of at least {minimum}",

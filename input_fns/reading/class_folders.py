@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import os.path
+import shlex
 from typing import Any, Mapping, NamedTuple, Optional
 
 from absl import logging
@@ -132,10 +133,7 @@ def _places(params: Mapping[str, Any]) -> tuple[str, str]:
     train_dir, eval_dir = (os.path.expanduser(params[name]) for name in ("train_dir", "eval_dir"))
     for name, folder in (("train_dir", train_dir), ("eval_dir", eval_dir)):
         if folder and not file_system.is_folder(folder):
-            raise DataFileError(
-                f"{name} is {params[name]!r}, and there is no such folder; expected one that this "
-                f"machine can read. For example: --param {name}="
-                f"{'/mnt' * folder.startswith('/data')}/data")
+            raise DataFileError(_no_folder(name, folder))
     splits = _splits(train_dir)
     if eval_dir:
         return (splits.get("train_dir", train_dir), _splits(eval_dir).get("eval_dir", eval_dir))
@@ -146,6 +144,17 @@ def _places(params: Mapping[str, Any]) -> tuple[str, str]:
           f"{train}, and evaluates {evaluation or 'a part of it'}; another choice is made by "
           f"--param train_dir={train} --param eval_dir=FOLDER")
     return train, evaluation
+
+
+def _no_folder(param: str, folder: str) -> str:
+    parent = os.path.dirname(folder.rstrip("/")) or "."
+    beside = image_files.folders(parent) if file_system.is_folder(parent) else []
+    near = difflib.get_close_matches(os.path.basename(folder), beside, n=1, cutoff=0.0)
+    example = (os.path.join(parent, near[0]) if near else
+               f"{'/mnt' * folder.startswith('/data')}/data")
+    held = f", and {parent!r} holds {_some(beside)}" if near else ""
+    return (f"{param} is {folder!r}, and there is no such folder; expected one that this machine "
+            f"can read{held}. For example: --param {param}={shlex.quote(example)}")
 
 
 def _splits(folder: str) -> dict[str, str]:

@@ -162,7 +162,9 @@ def _no_match(param: str, pattern: str) -> str:
                 f"that this machine can read. For example: {example}")
     shown = ", ".join(names[:_SHOWN_NAMES])
     more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
-    near = difflib.get_close_matches(os.path.basename(pattern), names, n=1, cutoff=0.0)[0]
+    ending = os.path.splitext(pattern)[1]
+    alike = [name for name in names if os.path.splitext(name)[1] == ending or has_ending(name)]
+    near = difflib.get_close_matches(os.path.basename(pattern), alike or ["*"], n=1, cutoff=0.0)[0]
     path = os.path.join(folder, "*" if is_folder else near)
     return (f"{param} is {pattern!r}, which {what}; expected a file or a pattern of files, and "
             f"{folder!r} holds {shown}{more}. For example: {_flag(param)}'{path}'")

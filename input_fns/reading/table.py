@@ -12,6 +12,7 @@ from input_fns.reading import advice, number_format
 from input_fns.reading.errors import DataParamError
 from input_fns.reading.field import is_of, Number, Value
 from input_fns.reading.header import Header, header_of, in_order
+from input_fns.reading.table_file import MEMORY_SCHEME
 from input_fns.reading.table_params import KINDS
 
 # Params of models that say what columns are; where one is set, columns are not prepared.
@@ -205,8 +206,9 @@ def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParam
                    + in_order(names, name if param == "label" else "label"))
     elif not near and param == "label":
         # The file may be one to predict, which has no label.
-        example = (f"{advice.typed('label', names[-1])}; or, to predict data without a label: "
-                   f"--data={shlex.quote(path)}")
+        example = advice.typed("label", names[-1]) + (
+            f"; or, to predict data without a label: --data={shlex.quote(path)}"
+            if not path.startswith(MEMORY_SCHEME) else "")
     elif not near:
         example = example.replace("\"\"", f"\"{names[0]}\"")
     return DataParamError(

@@ -48,7 +48,7 @@ def _problems(**settings):
 def test_for_training_names_the_flag_of_a_mistake(tmp_path, flag, key):
     [problem] = map(str, _plan(tmp_path, {key: [1]}, **{flag: 5}).problems)
     assert problem == (f"param {key} is 5 (from --{flag}); expected a JSON list. For example:"
-                       f" --{flag}=0 --param {key}=[1]")
+                       f" --{flag}=0 --param {key}='[1]'")
 
 
 def test_for_training_sets_no_param_that_the_input_lacks(tmp_path):

@@ -14,10 +14,10 @@ from tests.support.tf_configs import A, B, C, config, D
 # Each case is a mistake, and what its message says (besides a corrected example).
 REJECTED = {
     "single quotes": (config({"worker": [A, B]}).replace('"', "'"),
-                      "expected JSON, where texts take double quotes, not single ones"),
-    "cut off": ('{"cluster": {"worker": [', "(from TF_CONFIG); expected JSON ("),
+                      "and \"task\", where texts take double quotes, not single ones"),
+    "cut off": ('{"cluster": {"worker": [', "which is not JSON: Expecting value: line 1"),
     "quotes around it all": (f"'{config({'worker': [A, B]})}'", "not single ones"),
-    "escaped quotes": (config({"worker": [A, B]}).replace('"', '\\"'), "expected JSON"),
+    "escaped quotes": (config({"worker": [A, B]}).replace('"', '\\"'), "which is not JSON"),
     "a list": ("[]", 'value is [] (from TF_CONFIG); expected a JSON object'),
     "a number": ("1", "value is 1 (from TF_CONFIG); expected a JSON object"),
     "JSON in a text": (json.dumps(config({"worker": [A, B]})), "expected a JSON object"),

@@ -76,12 +76,12 @@ def test_problems_of_eval_distribute(
 
 
 @pytest.mark.parametrize("roles, train_distribute, why", [
-    (("chief", "worker"), "none", "would wait for variables no ps holds"),
+    (("chief", "worker"), "none", "wait for variables that ps tasks hold"),
     (("chief", "worker"), "mirrored", "only the chief would train"),
-    (("chief", "worker"), "parameter_server", "no ps would hold the variables"),
-    (("chief", "ps"), "multi_worker_mirrored", "it has no use for ps"),
+    (("chief", "worker"), "parameter_server", "keeps variables in ps tasks"),
+    (("chief", "ps"), "multi_worker_mirrored", "keep the variables themselves"),
     (("chief", "worker", "ps"), "one_device", "only the chief would train"),
-    (("chief",), "parameter_server", "no ps would hold the variables"),
+    (("chief",), "parameter_server", "this cluster has none"),
 ])
 def test_problems_give_the_reason(roles: Sequence[str], train_distribute: str, why: str) -> None:
     [problem] = map(str, topology.problems(tasks_of(*roles)[0], train_distribute, "none"))

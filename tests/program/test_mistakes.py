@@ -25,11 +25,11 @@ _MISTAKES = [
     ("--model_fn=cnnn", "Did you mean 'cnn'?"),
     ("--input_fn=digit", "Did you mean 'digits'?"),
     ("--model_fn=./my.py", "For example: --model_fn=./my.py:build"),
-    ("--params_file=none.json", "which cannot be read: No such file or directory"),
+    ("--params_file=none.json", "For example: {\"learning_rate\": 0.1}"),
     ("--params_file=p.json", "expected an object. For example: {\"learning_rate\": 0.1}"),
     ("--flagfile=none.txt", "expected a text file in UTF-8, one flag a line"),
     ("--flagfile=flags.txt", "expected one flag a line. For example: --train_steps=1000"),
-    ("--flagfile=flags16.txt", "iconv -f UTF-16 -t UTF-8 flags16.txt > flags.txt"),
+    ("--flagfile=flags16.txt", "iconv -f UTF-16 -t UTF-8 flags16.txt > flags16.txt.utf8"),
     ("--exporters=finall", "Did you mean 'final'?"),
     ("--train_distribute=mirored", "Did you mean 'mirrored'?"),
     ("--early_stopping_mode=least", "expected one of max, min"),
@@ -43,17 +43,17 @@ _MISTAKES = [
     (f"{_PREPARED} --param delimiter=';'", "For example: --param delimiter=,"),
     (f"{_PREPARED} --param estimator=DNNClasifier", "--param estimator=DNNClassifier"),
     (f"{_PREPARED} --param hidden_units=5", "expected a JSON list. For example: --param"
-     " hidden_units=[5]"),
-    ("--input_fn=image_folder --param train_dir=fotos", "there is no such folder"),
+     " hidden_units='[5]'"),
+    ("--input_fn=image_folder --param train_dir=fotos", "--param train_dir=./photos"),
     ("evaluate --model_dir=nowhere", "which holds no checkpoint; expected the directory of a"),
     ("evaluate", "model_dir is missing (no --model_dir)"),
     ("evaluate --model_dir=nowhere --checkpoint=newest", "latest, best, all or step=N"),
     ("predict --model_dir=nowhere", "which holds no checkpoint"),
     ("show --model_dir=nowhere", "expected the directory of a training"),
     ("report", "For example: estimator-trainer report --model_dir=/tmp/digits"),
-    ("launch --worker=2 --train_steps=5", "go after `--`: -- --train_steps=..."),
-    ("launch --workers=2 -- --train_steps=5", "Did you mean '--worker'?"),
-    ("launch --worker=1 -- --train_steps=5", "--train_distribute=multi_worker_mirrored"),
+    ("launch --ps=1 --train_steps=5", "go after `--`: -- --train_steps=..."),
+    ("launch --workers=1 --ps=1 -- --train_steps=5", "Did you mean '--worker'?"),
+    ("launch --worker=1 -- --train_steps=5", "-- --train_distribute=multi_worker_mirrored"),
     ("run", "For example: estimator-trainer run ./train.py"),
     ("run none.py", "there is no such file or module"),
     ("init", "For example: estimator-trainer init my_model"),
@@ -61,7 +61,7 @@ _MISTAKES = [
     ("init new --data=t.csv", "has the columns age, city, price, old"),
     ("completion fish", "For example: estimator-trainer completion bash"),
     ("tf-config --worker_hosts=a", "like \"host:2222\""),
-    ("TF_CONFIG={", "expected JSON"),
+    ("TF_CONFIG={", "which is not JSON"),
     ('TF_CONFIG={"cluster":{"chief":["a"]}}', "\"a:2222\""),
     ('TF_CONFIG={"cluster":{"chief":["a:1"]},"task":{"type":"cheif","index":0}}',
      "Did you mean 'chief'?"),
@@ -92,5 +92,6 @@ def _write_files():
     pathlib.Path("x.xlsx").write_bytes(b"PK\x03\x04")
     pathlib.Path("my.py").write_text("def build(features): pass\n")
     pathlib.Path("p.json").write_text("{'a': 1}")
+    pathlib.Path("photos/cat").mkdir(parents=True)
     pathlib.Path("flags.txt").write_text("train_steps=5\n")
     pathlib.Path("flags16.txt").write_text("--train_steps=5\n", encoding="utf-16")

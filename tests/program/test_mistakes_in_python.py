@@ -32,7 +32,8 @@ _MISTAKES = [
     (lambda: et.train(steps=500), "Did you mean 'train_steps'?"),
     (lambda: et.train(epochs=3), "Did you mean 'train_epochs'?"),
     (lambda: et.train(batch_size=32), "Did you mean 'global_batch_size'?"),
-    (lambda: et.train(validation_data=_TABLE), "Did you mean 'eval_data'?"),
+    (lambda: et.train(data=_TABLE, label="old", validation_data=_TABLE),
+     "Did you mean 'eval_data'?"),
     (lambda: et.train(learning_rate=0.1), "For example: params={'learning_rate': 0.1}"),
     (lambda: et.train(train_steps="5"), "expected an integer. For example: train_steps=1000"),
     (lambda: et.train(train_steps=5.5), "expected an integer. For example: train_steps=1000"),
@@ -51,22 +52,25 @@ _MISTAKES = [
     (lambda: et.train("cnn", input_fn, train_steps=2), "expected a tf.data.Dataset"),
     (lambda: et.train(model_dir=5), "expected the path of a directory"),
     (lambda: et.train(on_evaluation=5), "expected a function that takes a dict of metrics"),
-    (lambda: et.train(tf_config="{"), "expected JSON"),
+    (lambda: et.train(tf_config="{"), "tf_config={'cluster': "),
     (lambda: et.train(tf_config={"cluster": {"chief": ["a"]}}), "like \"host:2222\""),
     (lambda: et.train(tf_config=_PS_AND_COLLECTIVE, train_distribute="multi_worker_mirrored",
-                      model_dir="m"), "expected one of none, parameter_server"),
+                      model_dir="m"), "expected none or parameter_server"),
     (lambda: et.train(tf1=True), "import estimator_trainer.compat.tf1"),
     (lambda: et.train(device="gpu:7", train_steps=5), "For example: device='cpu:0'"),
     (lambda: et.train(data=_TABLE), "For example: label='old'"),
     (lambda: et.train(data=_TABLE, label="olt"), "For example: label='old'"),
     (lambda: et.train(data=_TABLE, label="price", params={"estimator": "DNNClassifier"}),
      "'estimator': 'DNNRegressor'"),
-    (lambda: et.train(data={"a": [1, 2], "b": [1]}), "a value of each column for each row"),
-    (lambda: et.train(data={"a": [1, 2], "b": np.zeros([2, 3])}), "column 'b' of the data"),
-    (lambda: et.train(data=[1, 2, 3]), "expected a DataFrame, an Arrow table"),
-    (lambda: et.train(data="nofile.csv"), "data is 'nofile.csv', which matches no file"),
+    (lambda: et.train(data={"a": [1, 2], "b": [1]}, label="b"),
+     "a value of each column for each row"),
+    (lambda: et.train(data={"a": [0, 1], "b": np.zeros([2, 3])}, label="a"),
+     "column 'b' of the data"),
+    (lambda: et.train(data=[1, 2, 3], label="a"), "expected a DataFrame, an Arrow table"),
+    (lambda: et.train(data="nofile.csv", label="old"), "For example: data='./t.csv'"),
     (lambda: et.train(data="x.xlsx", label="a"), "Save the sheet as CSV"),
-    (lambda: et.train("canned", "digits", data=_TABLE), "For example: input_fn='table'"),
+    (lambda: et.train("canned", "digits", data=_TABLE, label="old"),
+     "For example: input_fn='table'"),
     (lambda: et.evaluate("nowhere"), "which holds no checkpoint"),
     (lambda: et.evaluate("nowhere", checkpoint="newest"), "expected latest, best, all or step=N"),
     (lambda: et.predict("nowhere", _TABLE), "expected the directory of a training"),
@@ -84,6 +88,7 @@ _MISTAKES = [
 def test_a_mistake_is_one_sentence_that_repairs_the_call(number, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pathlib.Path("my.py").write_text("def build(features): pass\n", encoding="utf-8")
+    pathlib.Path("t.csv").write_text("old\n", encoding="utf-8")
     pathlib.Path("x.xlsx").write_bytes(b"PK\x03\x04")
     call, repair = _MISTAKES[number]
     with pytest.raises(et.TrainerError) as caught:

@@ -125,7 +125,7 @@ def test_write_by_command_prints_the_place_of_the_page(trained, tmp_path, capsys
 
 
 @pytest.mark.parametrize("args, sentence", [
-    ([], "got 'no --model_dir'"), (["digits"], "got 'digits'"),
+    ([], "got no --model_dir"), (["digits"], "got 'digits'"),
     (["--model_dir=/none"], "model_dir is '/none'"), (["--model_dir=a", "--port=-1"], "port is -1"),
     (["--model_dir=a", "--train_steps=1"], "flag --train_steps")])
 def test_write_refuses_a_mistake_in_one_sentence(args, sentence, capsys):
