@@ -21,7 +21,7 @@ import dataclasses
 import json
 import os
 import threading
-from typing import Any, Callable, Iterator, Mapping, Sequence, TYPE_CHECKING
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TYPE_CHECKING
 
 from estimator_trainer import environment, logs, redaction, start, task_events
 from estimator_trainer.checks import data_check, machine_check, model_dir_name, printout, run_plan
@@ -133,8 +133,9 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
     Args:
       model_dir: The directory of a trained model; "" with export_dir=.
       data: The data to predict: a path of files or a folder, a list of paths, a list of dicts from
-        feature name to value, or columns: a DataFrame, an Arrow table, or a dict of arrays; None:
-        the input_fn's evaluation data.
+        feature name to value, or columns: a DataFrame, an Arrow table, or a dict of arrays; for
+        "image_folder" Pillow's images, or uint8 arrays of pixels, too; None: the input_fn's
+        evaluation data.
       params: Values that differ from the recorded ones.
 
     Returns:
@@ -152,12 +153,15 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
             user_set["data"] = training_data.paths(data) if is_path else "-"
         plan = _planned(run_plan.for_one_process, "predict", user_set, params)
         with start.using_model(plan):
-            from estimator_trainer.prediction import frames, predict as predict_lib
+            from estimator_trainer.prediction import frames, pictures, predict as predict_lib
+            if images := pictures.found(plan, data):
+                return pictures.predicted(plan, images)
             if frames.is_columns(data):
                 rows = frames.Rows(plan, data)
                 with start.explaining(rows.plan):
                     return rows.predicted()
-            return list(predict_lib.instances(plan, None if is_path else data))
+            several = data if isinstance(data, Iterable) else [data]
+            return list(predict_lib.instances(plan, None if is_path else several))
 
 
 @call.of_command("export")

@@ -36,7 +36,7 @@ class Rows:
         if in_memory and FILES in (plan.data.default_params or {}):
             # The table is read as long as it is kept.
             self._table = _arrow(data, self._columns)
-            self.plan = _reading(plan, in_memory(self._table))
+            self.plan = reading(plan, in_memory(self._table))
 
     def predicted(self) -> Any:
         """Returns the answers to the rows as columns of the kind in which the rows came.
@@ -127,7 +127,7 @@ def _arrow(data: Any, columns: Mapping[str, Any]) -> pa.Table:
     return pa.table(arrays)
 
 
-def _reading(plan: Plan, path: str) -> Plan:
+def reading(plan: Plan, path: str) -> Plan:
     """Returns the plan with a path as the data that the input_fn reads."""
     assert plan.params is not None
     params = dataclasses.replace(plan.params, values={**plan.params.values, FILES: path},

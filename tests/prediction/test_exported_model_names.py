@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import estimator_trainer
+from estimator_trainer import ConfigError
+from input_fns.reading import image_decode
 from tests.support.images_of_classes import encoded
 
 pytestmark = [pytest.mark.cluster, pytest.mark.soak]
@@ -118,3 +121,12 @@ def test_an_export_of_images_answers_with_the_name_of_the_class(
     assert set(found["class"].numpy()) <= {b"ant", b"bee"}
     assert [each["class"] for each in predicted] == [
         ("ant", "bee")[each["classes"]] for each in predicted]
+    if name == "cnn":
+        pixels = [image_decode.decoded(path.read_bytes()).numpy().astype(np.uint8)
+                  for path in sorted((folder / "images").rglob("*.png"))]
+        of_pictures = estimator_trainer.predict(tmp_path, pixels)
+        assert [each["probabilities"] for each in of_pictures] == [
+            each["probabilities"] for each in predicted]
+        assert "file_name" not in of_pictures[0]
+        with pytest.raises(ConfigError, match="instance 2 .* is an array of float32 .*a.png"):
+            estimator_trainer.predict(tmp_path, [pixels[0], np.zeros([4, 4, 3], np.float32)])
