@@ -39,8 +39,8 @@ from typing import Any, Mapping, Optional
 from google.protobuf import message  # type: ignore[import-untyped]
 import tensorflow as tf
 
-from input_fns.reading import (dataset_json, example_labels, label_classes, labels, pipeline,
-                               same_files, whole_records)
+from input_fns.reading import (dataset_json, example_labels, label_classes, labels, other_file,
+                               pipeline, same_files, whole_records)
 from input_fns.reading.bad_record import elements, ERRORS, first_failure
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.file_names import first_problem, matched
@@ -182,6 +182,8 @@ def _first_problem(files: list[str], name: str, params: Mapping[str, Any],
                     number := bad_number(failure.record, params["schema"])):
                 reason = f"has {number}; expected finite numbers"
             return f"record {failure.number} of {path}: {reason or failure.message}"
+        if not good and (what := other_file.no_records(path)):
+            return what
         if good:
             return f"{path} is truncated or damaged after record {good}: {failure.message}"
         return (f"{path} is no TFRecord file with compression={params['compression']!r}, or its "
@@ -314,6 +316,16 @@ def _specs(params: Mapping[str, Any], labelled: bool) -> dict[str, Any]:
     return specs if labelled else {k: v for k, v in specs.items() if k != params["label"]}
 
 
+def _refuse_table(train_files: str) -> None:
+    """Raises DataFileError for a table, whose columns the user's params name."""
+    try:
+        what = other_file.no_records(matched("train_files", train_files)[0])
+    except (DataFileError, DataParamError):
+        return  # Predicting needs no train_files; reading them raises the error.
+    if what:
+        raise DataFileError(what)
+
+
 def _check(params: Mapping[str, Any]) -> None:
     specs = feature_specs(params["schema"])
     if params["compression"] not in _COMPRESSIONS:
@@ -322,6 +334,7 @@ def _check(params: Mapping[str, Any]) -> None:
             "For example: --param compression=GZIP")
     for name in ("label", "image"):
         if params[name] not in specs and (params[name] or name == "label"):
+            _refuse_table(params["train_files"])
             raise DataParamError(
                 f"{name} is {params[name]!r}; expected one of {sorted(specs)}, the features of "
                 f"schema. For example: --param {name}={min(specs, default='label')}")

@@ -75,7 +75,7 @@ def _data(plan: Plan) -> Findings:
         found.problems += error.problems
     except Exception as error:  # pylint: disable=broad-except
         assert plan.data is not None
-        is_explained = getattr(error, "exit_code", None) == errors.ConfigError.exit_code
+        is_explained = hasattr(error, "exit_code")
         found.problems.append(str(error) if is_explained else errors.Problem(
             plan.data.kind, plan.data.name, "which fails in mode 'eval':"
             f" {type(error).__name__}: {errors.first_line(error)}",

@@ -1,14 +1,25 @@
-"""Recognises files that are no tables by their first bytes, and says how to make tables of them."""
+"""Recognises by its first bytes a file that is not of the kind that is to be read.
+
+Of one that is no table, the sentence says how to make a table of it.
+"""
 
 from __future__ import annotations
 
+import re
 import shlex
+import zlib
 
-from input_fns.reading import file_system
+from input_fns.reading import file_system, table_file
 from input_fns.reading.errors import DataFileError
 
 _HEAD_BYTES = 4096
 _SHEET = ("a spreadsheet", "save the sheet as CSV")
+_TO_RECORDS = "--input_fn=tfrecord"
+_KINDS = {table_file.CSV: "CSV or other text", table_file.JSON: "JSON lines",
+          table_file.PARQUET: "Parquet", table_file.FEATHER: "Feather"}
+_TABLES = (b"PAR1", b"ARROW1")
+# Bytes that no text in UTF-8 has.
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
 _IMAGE = ("an image", "--input_fn=image_folder --param train_dir=FOLDER")
 # The first bytes of a file, what it is, and the words to type, with the path in place of {}.
 _SIGNS = (
@@ -41,8 +52,7 @@ _OF_ARRAY = ("python -c 'import pandas, sys; pandas.read_json(sys.argv[1])"
 
 def check(path: str) -> None:
     """Raises DataFileError if a file is empty, or of a kind that holds no lines of a table."""
-    with file_system.opened(path) as file:
-        head = file.read(_HEAD_BYTES)
+    head = _head(path)
     if not head.strip(b"\xef\xbb\xbf\r\n \t"):
         raise DataFileError(f"{path} is empty, as where its writing or its download was cut off; "
                             "expected a line with the names of the columns, and the records")
@@ -53,6 +63,29 @@ def check(path: str) -> None:
     raise DataFileError(f"{path} is {what}; expected CSV, Parquet, JSON lines or Feather. "
                         + (f"For example: {cure}" if cure else "Download the file itself, which "
                            "may need a login"))
+
+
+def no_records(path: str) -> str:
+    """Returns a sentence on a file of another kind than TFRecord; "" for one that may hold records.
+    """
+    head = _head(path)
+    what, cure = _recognised(head)
+    if cure == _TO_RECORDS:
+        return ""
+    if head and not what and (not _CONTROL.search(head) or head.startswith(_TABLES)):
+        what, cure = _KINDS[table_file.kind_of(path)], "--input_fn=csv"
+    example = f". For example: {cure}" * cure.startswith("--input_fn")
+    return f"{path} is {what}; expected TFRecord files{example}" if what else ""
+
+
+def _head(path: str) -> bytes:
+    """Returns the first bytes of a file, unpacked if gzip has packed it."""
+    with file_system.opened(path) as file:
+        head = file.read(_HEAD_BYTES)
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, _HEAD_BYTES)
+    except zlib.error:
+        return head
 
 
 def _recognised(head: bytes) -> tuple[str, str]:
@@ -69,5 +102,5 @@ def _recognised(head: bytes) -> tuple[str, str]:
         return "an archive of tar", "tar xf {}"
     # A record begins with its length, 8 bytes, and a checksum; tf.Example with the byte 10.
     if head[4:8] == bytes(4) and head[12:13] == b"\n" and any(head[:3]):
-        return "a TFRecord file", "--input_fn=tfrecord"
+        return "a TFRecord file", _TO_RECORDS
     return "", ""

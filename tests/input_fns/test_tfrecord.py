@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from input_fns import tfrecord, tfrecord as plugin
+from input_fns.reading.errors import DataFileError
 from tests.support import example_files
 from tests.support.example_files import example, row, ROWS, rows_of, SHAPE
 from tests.support.reading import context, folders_of
@@ -140,6 +141,13 @@ def test_a_mistake_is_one_sentence(params, folders, changes, exit_code, expected
         plugin.input_fn("train", params)
     assert caught.value.exit_code == exit_code
     assert expected.format(folder=folder) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_column_of_a_table_as_the_label_names_the_plugin_of_tables(params, tmp_path):
+    (tmp_path / "houses.csv").write_text("area,price\n50,1000\n")
+    params.update(train_files=str(tmp_path / "houses.csv"), label="price")
+    with pytest.raises(DataFileError, match="houses.csv is CSV .* For example: --input_fn=csv$"):
+        plugin.data_params(params)
 
 
 def _infer(plugin, params):

@@ -73,6 +73,9 @@ def test_first_failure_of_damaged_files(params, tmp_path):
     example_files.write(path, GOOD[:17], "GZIP")
     assert problem() == ""
     path.write_bytes(b"age,label\n1,2\n")
+    assert problem() == (f"{path} is CSV or other text; expected TFRecord files. For example: "
+                         "--input_fn=csv")
+    path.write_bytes(bytes(range(40)))
     assert problem().startswith(f"{path} is no TFRecord file with compression=''")
     path.write_bytes(b"")
     assert "no file of it holds a record" in problem()

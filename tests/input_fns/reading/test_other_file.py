@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from input_fns import csv as plugin
+from input_fns.reading import other_file
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.table_facts import _learned_once
 
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.any_tensorflow
 _LINES = [f"{i % 37},{'ab'[i % 2]},{i % 5},{i % 37 * 10}" for i in range(60)]
 _HEADER = "area,region,rooms,price"
 _TEXT = "\n".join([_HEADER, *_LINES]) + "\n"
+_RECORDS = b"\x0e\0\0\0\0\0\0\0\1\2\3\4\n\x0c"
 
 
 @pytest.fixture(name="params")
@@ -96,7 +98,8 @@ def test_a_table_as_it_comes_is_read(params, tmp_path, name, content, changes):
     (pickle.dumps([1]), "is a pickle; .*read_pickle"),
     (b"SQLite format 3\0", "is a database of SQLite; .*: sqlite3 -csv -header PATH"),
     (b"\x89PNG\r\n", "is an image; .*: --input_fn=image_folder"),
-    (b"\x0e\0\0\0\0\0\0\0\1\2\3\4\n\x0c", "is a TFRecord file; .*: --input_fn=tfrecord"),
+    (_RECORDS, "is a TFRecord file; .*: --input_fn=tfrecord"),
+    (gzip.compress(_RECORDS), "is a TFRecord file; .*: --input_fn=tfrecord"),
     (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS .*: git lfs pull"),
     (b"<!DOCTYPE html>\n<html>", "is a web page; .* Download the file itself"),
     (_TEXT.replace("area", "region").encode(), "has 'region' twice .*: region_2"),
@@ -108,6 +111,21 @@ def test_what_is_no_table_is_one_sentence_with_its_cure(params, tmp_path, conten
     path.write_bytes(content)
     sentence = _sentence({**params, "train_files": str(path)})
     assert re.search(expected.replace("PATH", re.escape(str(path))), sentence), sentence
+
+
+@pytest.mark.parametrize("content, expected", (
+    (_TEXT.encode(), "is CSV or other text; .*: --input_fn=csv"),
+    (gzip.compress(_TEXT.encode()), "is CSV or other text; .*: --input_fn=csv"),
+    (b'{"a": 1}\n', "is JSON lines; .*: --input_fn=csv"),
+    (b"PAR1\x15\x04\0", "is Parquet; .*: --input_fn=csv"),
+    (b"\x89PNG\r\n", "is an image; .*: --input_fn=image_folder"),
+    (_tarred(), "is an archive of tar; expected TFRecord files$"),
+    (b"", "^$"), (_RECORDS, "^$"), (gzip.compress(_RECORDS), "^$"), (bytes(range(40)), "^$"),
+))
+def test_what_holds_no_records_is_one_sentence_with_its_plugin(tmp_path, content, expected):
+    path = tmp_path / "data"
+    path.write_bytes(content)
+    assert re.search(expected, other_file.no_records(str(path)))
 
 
 def test_a_json_array_becomes_lines_by_the_words_of_the_sentence(params, tmp_path):
