@@ -1,8 +1,8 @@
 """The fork server, a process that imports TensorFlow once, and forks into each task.
 
 The import costs over 2 s of CPU, and memory, in every process. The server forks before TensorFlow's
-first op, when the only other threads are OpenBLAS's, which supports forks. The server never runs an
-op, so that no lock of TensorFlow can be held in a fork.
+first op, when the only other threads are those of OpenBLAS and of Arrow's jemalloc, which support
+forks. The server never runs an op, so that no lock of TensorFlow can be held in a fork.
 
 A task is a child of the requesting process, not of the server: the server forks twice, the process
 in between ends, and Linux makes the nearest ancestor that adopts orphans the task's parent. The
@@ -133,9 +133,9 @@ def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> N
         except EOFError:
             return
         descriptors = [reduction.recv_handle(connection) for _ in range(num_descriptors)]
-        if os.fork() == 0:
+        if _fork() == 0:
             between = os.getpid()
-            if os.fork():
+            if _fork():
                 os._exit(0)
             while os.getppid() == between:
                 time.sleep(0.001)
@@ -145,6 +145,13 @@ def _serve(connection: connection_lib.Connection, preloaded: Sequence[str]) -> N
         os.wait()
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _fork() -> int:
+    """Forks without Python's warning of other threads: those here support it, as said above."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def _become(request: Request, descriptors: Sequence[int], requester: int) -> NoReturn:

@@ -84,10 +84,15 @@ def test_fork_server_that_was_killed_is_replaced(server, tmp_path):
 
 def test_fork_server_ends_with_its_last_client():
     code = ("import sys; from estimator_trainer.launcher import fork_server\n"
-            "print(fork_server.ForkServer({'PYTHONPATH': sys.argv[1]}).pid)")
+            "variables = {'PYTHONPATH': sys.argv[1]}\n"
+            "server = fork_server.ForkServer(variables)\n"
+            "task = fork_server.Request('local', ('--version',), variables, '.')\n"
+            "print(server.start(task, 2, 2).wait(60) or server.pid)")
     ran = subprocess.run([sys.executable, "-c", code, str(jobs.REPO)], env=jobs.environment(),
                          capture_output=True, text=True, timeout=60, check=True)
     jobs.wait_for(lambda: not _is_alive(int(ran.stdout)), 60)
+    assert "TensorFlow" in ran.stderr
+    assert "Warning" not in ran.stderr  # Python 3.12 warns of a fork beside other threads.
 
 
 def _code(child):
