@@ -1,6 +1,6 @@
-"""Recognises by its first bytes a file that is not of the kind that is to be read.
+"""Recognises by its first bytes a file that is no table, and says how to make a table of it.
 
-Of one that is no table, the sentence says how to make a table of it.
+A table or an image in place of TFRecord files is recognised too.
 """
 
 from __future__ import annotations
