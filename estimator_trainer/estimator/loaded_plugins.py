@@ -1,6 +1,7 @@
 """Loaded plug-ins: imported and adapted, they are ready for an Estimator."""
 
 import dataclasses
+import pathlib
 import types
 from typing import Any, Callable, Mapping
 
@@ -13,7 +14,7 @@ from estimator_trainer.estimator import (input_fn_adapter, model_class, model_fn
                                          model_shape, random_state, serving_input, user_estimator)
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.input import not_finite as not_finite_lib
-from estimator_trainer.plugins import fingerprints, importing, loader
+from estimator_trainer.plugins import fingerprints, importing, loader, source_files
 from estimator_trainer.plugins.params import class_names, FILES
 from estimator_trainer.record import changes, record_file
 
@@ -137,6 +138,27 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
     return dataclasses.replace(loaded, features=features, key_column=key,
                                rows_to_predict=getattr(module, "rows_to_predict", None),
                                instance_problem=getattr(module, "instance_problem", None))
+
+
+def instance_problem(plan: Plan, features: Mapping[str, Any]
+                     ) -> Callable[[Mapping[str, Any]], str] | None:
+    """Returns the function of the same name in the input_fn's module, for an export's `features`.
+
+    Returns None unless the export takes what the model was trained on. A module without such a
+    function is not imported: an export predicts without its plug-ins.
+    """
+    trained_on = record_file.features_of(plan.recorded)
+    if plan.data is None or plan.serving or not isinstance(trained_on, dict) or any(
+            features.get(name) != spec for name, spec in trained_on.items()):
+        return None
+    try:
+        names = source_files.bound_names(source_files.parsed(pathlib.Path(plan.data.path)))
+        if "instance_problem" not in names or "serving_input_receiver_fn" in names:
+            return None
+        found: Callable[[Mapping[str, Any]], str] = loader.load(plan.data)[1].instance_problem
+        return found
+    except (ConfigError, OSError, SyntaxError):
+        return None
 
 
 def identifiers(params: Mapping[str, Any]) -> tuple[str, ...]:

@@ -29,7 +29,8 @@ def found(plan: Plan, data: Any) -> list[Any]:
     Raises:
       ConfigError: Some are pictures, or arrays, of another kind.
     """
-    if plan.data is None or plan.data.data != _OF_IMAGES or FILES not in (plan.data.default_params or {}):
+    if plan.data is None or plan.data.data != _OF_IMAGES or (
+            FILES not in (plan.data.default_params or {})):
         return []
     if _is_picture(data):
         return [data]
@@ -89,6 +90,7 @@ def _stored(pictures: list[Any]) -> Iterator[str]:
 
 def _save(picture: Any, path: str) -> None:
     from PIL import ImageOps
+
     # The input_fn turns JPEG files as their EXIF says, and a PNG file would not be turned.
     turned = ImageOps.exif_transpose(picture)
     made = turned if turned.mode in _PNG_MODES else turned.convert("RGB")

@@ -112,7 +112,9 @@ def _of_signature(plan: Plan, model: ExportedModel,
     assert plan.params is not None
     features = record_file.features_of(plan.recorded) or model.features
     key = "" if loaded_plugins.is_key_feature(plan, features) else plan.config.forward_key
-    lines = _json(plan, model.features, dicts, key=key)
+    assert model.features is not None
+    problem_of = loaded_plugins.instance_problem(plan, model.features)
+    lines = _json(plan, model.features, dicts, problem_of, key)
     return Found(_keyed(_from_export(plan, model, lines, {}, key), key, lines.keys()),
                  class_names(plan.params.values), has_position=not plan.config.forward_key)
 

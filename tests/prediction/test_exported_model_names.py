@@ -128,5 +128,9 @@ def test_an_export_of_images_answers_with_the_name_of_the_class(
         assert [each["probabilities"] for each in of_pictures] == [
             each["probabilities"] for each in predicted]
         assert "file_name" not in of_pictures[0]
+        for source in ({"model_dir": tmp_path}, {"export_dir": export}):
+            with pytest.raises(ConfigError, match="values from 0 to 40; expected 0 to 1"):
+                estimator_trainer.predict(**source, data={"image": np.stack(pixels)})
+            assert estimator_trainer.predict(**source, data={"image": np.stack(pixels) / 255})
         with pytest.raises(ConfigError, match="instance 2 .* is an array of float32 .*a.png"):
             estimator_trainer.predict(tmp_path, [pixels[0], np.zeros([4, 4, 3], np.float32)])
