@@ -48,10 +48,13 @@ class Rows:
         """
         if self._table is not None:
             found = predict.answered(self.plan)
-            names: Sequence[str] = found.inputs.names if found.inputs else ()
+            read: Sequence[str] = found.inputs.names if found.inputs else ()
+            # A table's input_fn has several columns for one of arrays.
+            names = [name for name, column in self._columns.items() if name in read or (
+                self.plan.config.with_inputs and has_arrays(column))]
         else:
             found = predict.answered(self.plan, _rows(self._columns))
-            names = list(self._columns) if self.plan.config.with_inputs else ()
+            names = list(self._columns) if self.plan.config.with_inputs else []
         writer = PredictionWriter(found.class_names, has_key=False, is_typed=True,
                                   is_all=self.plan.config.all)
         return _with_answers(self._data, {name: self._columns[name] for name in names},
@@ -119,12 +122,25 @@ def _arrow(data: Any, columns: Mapping[str, Any]) -> pa.Table:
     arrays = {}
     for name, column in columns.items():
         try:
-            arrays[name] = column if isinstance(column, (pa.Array, pa.ChunkedArray)) else pa.array(
-                column, from_pandas=_is_pandas(data))
+            arrays[name] = column if isinstance(column, (pa.Array, pa.ChunkedArray)) else (
+                _with_arrays(column) if has_arrays(column) else
+                pa.array(column, from_pandas=_is_pandas(data)))
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise ConfigError(f"column {name!r} of the data cannot be read: {first_line(error)};"
-                              " expected numbers, or texts, or times, one for each row.") from error
+                              " expected numbers, texts, times or arrays of one shape, one for"
+                              " each row.") from error
     return pa.table(arrays)
+
+
+def has_arrays(column: Any) -> bool:
+    """Returns whether a column has an array in each row: pictures, vectors."""
+    if hasattr(column, "ndim"):
+        return bool(column.ndim > 1)
+    return isinstance(column, (list, tuple)) and bool(column) and getattr(column[0], "ndim", 0) > 0
+
+
+def _with_arrays(column: Any) -> pa.Array:
+    return pa.FixedShapeTensorArray.from_numpy_ndarray(np.ascontiguousarray(column))
 
 
 def reading(plan: Plan, path: str) -> Plan:

@@ -14,6 +14,7 @@ from estimator_trainer.plugins.plugin import Plugin
 # Plug-ins for data of a call that names none, in a model_dir without a record.
 _OF_TABLES = {"model_fn": "canned", "input_fn": "table"}
 _OF_FOLDERS = {"input_fn": "image_folder"}
+_OF_ARRAYS = {"input_fn": "arrays"}
 # The params that name data, of the plug-ins that read files, and of those that read folders.
 _TRAIN, _EVAL = ("train_files", "train_dir"), ("eval_files", "eval_dir")
 # Later calls of this process may evaluate on a table, or go on with its training.
@@ -45,7 +46,7 @@ def default_plugins(data: Data) -> dict[str, str]:
         return {}
     is_folder = is_path(first) and isinstance(first, (str, os.PathLike)) and any(
         entry.is_dir() for entry in _entries(os.fspath(first)))
-    return _OF_FOLDERS if is_folder else _OF_TABLES
+    return _OF_FOLDERS if is_folder else _OF_ARRAYS if _has_pictures(first) else _OF_TABLES
 
 
 def params_of(plan: Plan, data: Data) -> dict[str, Any]:
@@ -120,6 +121,15 @@ def _shown(data: Any) -> str:
     if is_path(data):
         return repr(data if isinstance(data, (str, list, tuple)) else os.fspath(data))
     return "a dict" if isinstance(data, Mapping) else f"a {type(data).__name__}"
+
+
+def _has_pictures(data: Any) -> bool:
+    """Returns whether data are files of arrays, or have a column with pictures in its rows."""
+    if is_path(data):
+        return paths(data).endswith(".npz")
+    return isinstance(data, Mapping) and any(
+        len(getattr(column, "shape", ())) > 2 or isinstance(column, (list, tuple)) and bool(column)
+        and len(getattr(column[0], "shape", ())) > 1 for column in data.values())
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

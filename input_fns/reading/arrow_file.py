@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 from typing import Any, Iterator, Mapping, Sequence
 import weakref
 
 from absl import logging
+import numpy as np
 from pyarrow import compute, ipc
 import pyarrow as pa
 
 from input_fns.reading import file_system, table_file
-from input_fns.reading.errors import DataFileError
+from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.field import Number
 
 _BATCH_ROWS = 8192
@@ -70,11 +72,9 @@ class _Feather(_Source):
 
 class _Memory(_Source):
     def __init__(self, path: str):
-        table = _tables.get(path)
-        if table is None:
-            raise DataFileError(
-                "the data are a table that another program, or an earlier call, had in memory; "
-                "expected the table again as data=, or a file")
+        table = _in_memory(path)
+        if any(map(_is_array, table.schema.types)):
+            table = _split(path)
         self._batches = table.to_batches(_BATCH_ROWS)
         self.schema, self.rows = table.schema, [batch.num_rows for batch in self._batches]
 
@@ -97,6 +97,47 @@ def path_of(table: pa.Table) -> str:
     path = f"{table_file.MEMORY_SCHEME}{content.hash.hexdigest()}"
     _tables[path] = table
     return path
+
+
+def arrays_in(path: str) -> dict[str, np.ndarray]:
+    """Returns the columns of a table in memory as arrays [rows, ...], by name."""
+    found = {}
+    for name, column in zip((table := _in_memory(path)).column_names, table.columns):
+        whole = column.combine_chunks()
+        if isinstance(whole, pa.ChunkedArray):
+            whole = pa.concat_arrays(whole.chunks) if whole.chunks else pa.array([], column.type)
+        found[name] = (whole.to_numpy_ndarray() if _is_array(column.type) else
+                       whole.to_numpy(zero_copy_only=False))
+    return found
+
+
+def _in_memory(path: str) -> pa.Table:
+    table = _tables.get(path)
+    if table is None:
+        raise DataFileError(
+            "the data are a table that another program, or an earlier call, had in memory; "
+            "expected the table again as data=, or a file")
+    return table
+
+
+def _is_array(kind: pa.DataType) -> bool:
+    """Returns whether a column has an array of one shape in each row."""
+    return isinstance(kind, pa.FixedShapeTensorType)
+
+
+@functools.lru_cache(maxsize=2)
+def _split(path: str) -> pa.Table:
+    """Returns a table with a column NAME_I of numbers for each place of a column of vectors."""
+    columns: dict[str, Any] = {}
+    for name, array in arrays_in(path).items():
+        if array.ndim > 2:
+            raise DataParamError(
+                f"column {name!r} of the table in memory has an array of the shape "
+                f"{list(array.shape[1:])} in each row; expected a number, a text or a vector. For "
+                "example, for pictures: --model_fn=cnn --input_fn=arrays")
+        columns.update({f"{name}_{i}": each for i, each in enumerate(array.T)}
+                       if array.ndim > 1 else {name: _in_memory(path)[name]})
+    return pa.table(columns)
 
 
 class _Digest(io.RawIOBase):

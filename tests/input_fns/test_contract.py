@@ -7,11 +7,12 @@ import dataclasses
 import itertools
 from typing import Any, Callable
 
+import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from input_fns import csv, digits, image_folder, tfds as tfds_plugin, tfrecord
+from input_fns import arrays, csv, digits, image_folder, tfds as tfds_plugin, tfrecord
 from tests.support import csv_files, example_files, images_of_classes, numbered_rows, reading
 from tests.support.reading import context
 
@@ -64,6 +65,24 @@ def _image_folder(tmp_path_factory, data_dirs):
                     lambda files: stored, True)
 
 
+def _arrays(tmp_path_factory, data_dirs):
+    folder = tmp_path_factory.mktemp("arrays")
+
+    def params_of(files):
+        paths = []
+        for number, part in enumerate(np.array_split(np.arange(23), files)):
+            paths.append(str(folder / f"{number}-of-{files}.npz"))
+            np.savez(paths[-1], row=part, label=part % 3)
+        return {**arrays.DEFAULT_PARAMS, "train_files": ",".join(paths), "num_classes": 3,
+                "eval_files": ",".join(paths), "batch_size": 4}
+
+    def rows_of(dataset):
+        return [int(row) for batch in dataset
+                for row in (batch[0] if isinstance(batch, tuple) else batch)["row"]]
+
+    return Numbered(arrays, params_of, "row", rows_of, lambda files: list(range(23)), True)
+
+
 def _tfds(tmp_path_factory, data_dirs):
     def stored(files):
         return [int(record["row"]) for record in numbered_rows.NumberedRows(
@@ -91,7 +110,7 @@ def _digits(tmp_path_factory, data_dirs):
 
 @pytest.fixture(name="data", scope="module",
                 params=[pytest.param(_csv, marks=pytest.mark.cluster), _tfrecord, _image_folder,
-                        _tfds, pytest.param(_digits, marks=pytest.mark.cluster)],
+                        _arrays, _tfds, pytest.param(_digits, marks=pytest.mark.cluster)],
                 ids=lambda make: make.__name__[1:])
 def fixture_data(request, tmp_path_factory, data_dirs):
     return request.param(tmp_path_factory, data_dirs)

@@ -64,7 +64,7 @@ _MISTAKES = [
      "'estimator': 'DNNRegressor'"),
     (lambda: et.train(data={"a": [1, 2], "b": [1]}, label="b"),
      "a value of each column for each row"),
-    (lambda: et.train(data={"a": [0, 1], "b": np.zeros([2, 3])}, label="a"),
+    (lambda: et.train(data={"a": [0, 1], "b": np.array([1j, 2j])}, label="a"),
      "column 'b' of the data"),
     (lambda: et.train(data=[1, 2, 3], label="a"), "expected a DataFrame, an Arrow table"),
     (lambda: et.train(data="nofile.csv", label="old"), "For example: data='./t.csv'"),

@@ -1,0 +1,190 @@
+"""Arrays with a row for each example: pictures, vectors, series, numbers, texts.
+
+A Python program passes them as data, `train(data={"image": images, "label": labels},
+label="label")`. A command line names .npz files, which `numpy.savez` writes. Params:
+
+  train_files       pattern of .npz files, a folder, or several of them separated by commas; each
+                    file has the same arrays
+  eval_files        the same, for "eval" and "infer": every row once, in order; empty: every
+                    `eval_every`th row of train_files, which training leaves out
+  predict_files     the same, for "infer" in place of eval_files: new data, where labels may be
+                    missing
+  eval_every        2 or more; rows are counted from 1
+  label             the array that is the label
+  label_vocabulary  the label's texts, a JSON list; the label becomes the index in it; []: a text
+                    label's values in the training rows, sorted
+  num_classes       labels are 0 to this - 1, checked; 0: from the training rows; -1: the label is
+                    no class
+
+For `batch_size`, `epochs`, `shuffle_buffer` and `seed` see `input_fns/reading/pipeline.py`; an
+order is that of all rows, unless shuffle_buffer is 0.
+
+Features: each array but the label, `[batch, ...]`; float64 becomes float32. An array of uint8 with
+two dimensions or more in each row has pixels, which become float32 in [0, 1]; one called `image`
+gets a dimension of one channel if it has none: `[batch, height, width, 1]`. Label: int64 [batch]
+for integers, booleans and texts, which are classes; numbers of another kind are float32.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Iterator, Mapping, Optional
+
+import numpy as np
+import pyarrow as pa
+import tensorflow as tf
+
+from input_fns.reading import array_rows, arrow_file, memory, pipeline
+from input_fns.reading.array_rows import Arrays
+from input_fns.reading.errors import DataParamError
+
+DEFAULT_PARAMS = {
+    **pipeline.DEFAULT_PARAMS,
+    "train_files": "",
+    "eval_files": "",
+    "predict_files": "",
+    "eval_every": 5,
+    "label": "label",
+    "label_vocabulary": [],
+    "num_classes": 0,
+}
+DATA = "arrays"
+FIRST_PARAMS = ("train_files", "eval_files", "label", "batch_size")
+GLOBAL_BATCH_PARAM = "batch_size"
+TRAINS_UNTIL = "no_improvement"
+STARTS_OVER = True
+
+_NO_CLASSES = -1
+_MOST_CLASSES = 10_000
+
+
+# AutoGraph has nothing to convert here.
+@tf.autograph.experimental.do_not_convert
+def input_fn(
+    mode: str,
+    params: Mapping[str, Any],
+    input_context: Optional[tf.distribute.InputContext] = None,
+) -> tf.data.Dataset:
+    """Returns batches of (dict of features, label): see the module's docstring."""
+    own = pipeline.pipeline_of(params, input_context)
+    rows = _rows(mode, params).taken(slice(own.number, None, own.total))
+    if mode == "train":
+        seed = own.seed if params["shuffle_buffer"] > 0 else None
+        dataset = memory.training_batches(_dataset(rows, rows.size), own.batch_size,
+                                          params["epochs"], seed, _finished)
+    else:
+        dataset = _dataset(rows, own.batch_size).map(_finished)
+    return pipeline.with_options(dataset.prefetch(tf.data.AUTOTUNE))
+
+
+def in_memory(table: pa.Table) -> str:
+    """Returns a path by which the params name a table in memory, as long as the table exists."""
+    return arrow_file.path_of(table)
+
+
+def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the number of training examples, the classes, and the texts of a text label."""
+    if params["predict_files"]:
+        return {}
+    rows = _part(array_rows.read("train_files", params["train_files"], params["label"], True),
+                 params, training=True)
+    assert rows.labels is not None
+    known: dict[str, Any] = {"train_examples": rows.size}
+    if params["num_classes"] or params["label_vocabulary"]:
+        return {**known, "num_classes": params["num_classes"] or len(params["label_vocabulary"])}
+    kind = rows.labels.dtype.kind
+    if kind == "O":
+        texts = sorted(each.decode("utf-8", "replace") for each in set(rows.labels.ravel()))
+        return {**known, "num_classes": len(texts), "label_vocabulary": texts}
+    highest = int(rows.labels.max()) if kind in "biu" else _MOST_CLASSES
+    is_class = kind in "biu" and rows.labels.min() >= 0 and highest < _MOST_CLASSES
+    return {**known, "num_classes": highest + 1 if is_class else _NO_CLASSES}
+
+
+def _rows(mode: str, params: Mapping[str, Any]) -> Arrays:
+    """Returns the rows of a mode, with labels as the model learns them."""
+    if mode == "infer" and params["predict_files"]:
+        rows = array_rows.read("predict_files", params["predict_files"], params["label"], False)
+        return rows._replace(labels=None)
+    training = mode == "train"
+    name = "eval_files" if params["eval_files"] and not training else "train_files"
+    rows = array_rows.read(name, params[name], params["label"], labelled=mode != "infer")
+    if name == "train_files":
+        rows = _part(rows, params, training)
+    return rows._replace(labels=None if mode == "infer" or rows.labels is None else
+                         _learned(rows, params))
+
+
+def _part(rows: Arrays, params: Mapping[str, Any], training: bool) -> Arrays:
+    """Returns the rows of train_files that training reads, or that it leaves out."""
+    every = params["eval_every"]
+    if params["eval_files"]:
+        return rows
+    if every < 2 or rows.size < every:
+        raise DataParamError(
+            f"eval_every is {every} and eval_files is '', and there are {rows.size} rows; "
+            "expected 2 or more, and as many rows. For example: --param "
+            f"eval_every={min(rows.size, 5)}")
+    is_held_out = np.arange(1, rows.size + 1) % every == 0
+    return rows.taken(~is_held_out if training else is_held_out)
+
+
+def _learned(rows: Arrays, params: Mapping[str, Any]) -> np.ndarray:
+    """Returns labels as classes, or as numbers."""
+    labels, classes = rows.labels, params["num_classes"]
+    assert labels is not None
+    if labels.dtype.kind == "O":
+        return _indices(labels, params, rows.place)
+    if classes < 1:
+        return labels.astype(np.float32)
+    found = labels.astype(np.int64)
+    wrong = np.flatnonzero((found != labels) | (found < 0) | (found >= classes))
+    if len(wrong):
+        raise DataParamError(
+            f"label {params['label']!r} of row {wrong[0] + 1} of {rows.place} is "
+            f"{labels.ravel()[wrong[0]]}, and num_classes is {classes}; expected an integer, 0 to "
+            f"{classes - 1}; if the label is a number and no class: --param num_classes=-1")
+    return found
+
+
+def _indices(labels: np.ndarray, params: Mapping[str, Any], place: str) -> np.ndarray:
+    """Returns the place of each label in label_vocabulary."""
+    numbers = {text.encode(): i for i, text in enumerate(params["label_vocabulary"])}
+    unknown = next((each for each in labels.ravel() if each not in numbers), None)
+    if unknown is not None:
+        raise DataParamError(
+            f"label {params['label']!r} of {place} is {unknown.decode('utf-8', 'replace')!r} in a "
+            f"row; expected one of {', '.join(params['label_vocabulary']) or 'label_vocabulary'}. "
+            "For example: --param label_vocabulary='" + json.dumps([
+                *params["label_vocabulary"], unknown.decode("utf-8", "replace")]) + "'")
+    return np.array([numbers[each] for each in labels.ravel()], np.int64).reshape(labels.shape)
+
+
+def _dataset(rows: Arrays, count: int) -> tf.data.Dataset:
+    """Returns a dataset of (features, labels), or of features, `count` rows an element.
+
+    A generator hands them over, because arrays that are constants of a graph are written into each
+    checkpoint's graph, and may be too large for one.
+    """
+    whole = dict(rows.features) if rows.labels is None else (dict(rows.features), rows.labels)
+
+    def parts() -> Iterator[Any]:
+        for start in range(0, rows.size, max(count, 1)):
+            yield tf.nest.map_structure(lambda array: array[start:start + count], whole)
+
+    return tf.data.Dataset.from_generator(parts, output_signature=tf.nest.map_structure(
+        lambda array: tf.TensorSpec([None, *array.shape[1:]], tf.string if
+                                    array.dtype == object else array.dtype), whole))
+
+
+def _finished(*batch: Any) -> Any:
+    """Returns a batch with its pictures as a model takes them."""
+    features, *labels = batch[0] if isinstance(batch[0], tuple) else batch
+    features = {name: _pixels(name, tensor) for name, tensor in features.items()}
+    return (features, labels[0]) if labels else features
+
+
+def _pixels(name: str, tensor: tf.Tensor) -> tf.Tensor:
+    if tensor.dtype == tf.uint8 and len(tensor.shape) > 2:
+        tensor = tf.cast(tensor, tf.float32) / 255.0
+    return tensor[..., tf.newaxis] if name == "image" and len(tensor.shape) == 3 else tensor

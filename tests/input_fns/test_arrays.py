@@ -1,0 +1,100 @@
+"""The input plug-in `arrays`: pictures, vectors and labels of NumPy, in memory and in files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import tensorflow as tf
+
+import estimator_trainer
+from input_fns import arrays as plugin, csv
+from input_fns.reading.errors import DataFileError, DataParamError
+
+_ROWS = 20
+_IMAGES = np.arange(_ROWS * 12).reshape(_ROWS, 3, 4).astype(np.uint8)
+_LABELS = np.arange(_ROWS) % 4
+
+
+def _saved(folder, **arrays):
+    path = str(folder / "rows.npz")
+    np.savez(path, **arrays)
+    return {**plugin.DEFAULT_PARAMS, "train_files": path, "batch_size": 4}
+
+
+def _read(mode, params):
+    known = plugin.data_params(params)
+    whole = {**params, **{name: known[name] for name in known if name in params}}
+    return known, [tf.nest.map_structure(lambda tensor: tensor.numpy(), batch)
+                   for batch in plugin.input_fn(mode, {**whole, "epochs": 1})]
+
+
+def test_pixels_become_pictures_between_0_and_1(tmp_path):
+    params = _saved(tmp_path, image=_IMAGES, label=_LABELS, size=np.arange(_ROWS) / 2)
+    known, [(features, labels)] = _read("eval", params)
+    assert known == {"train_examples": 16, "num_classes": 4}
+    assert features["image"].shape == (4, 3, 4, 1) and features["size"].dtype == np.float32
+    np.testing.assert_allclose(features["image"][..., 0], _IMAGES[4::5] / 255, rtol=1e-6)
+    assert labels.dtype == np.int64 and labels.tolist() == _LABELS[4::5].tolist()
+    trained = np.concatenate([labels for _, labels in _read("train", params)[1]])
+    assert len(trained) == 16
+
+
+@pytest.mark.parametrize("labels, classes, expected", [
+    (np.array(["no", "yes"] * 10), {"num_classes": 2, "label_vocabulary": ["no", "yes"]},
+     [0, 1, 0, 1]),
+    (np.arange(_ROWS) % 2 == 1, {"num_classes": 2}, [0, 1, 0, 1]),
+    (_LABELS[:, np.newaxis], {"num_classes": 4}, _LABELS[4::5].tolist()),
+    (np.arange(_ROWS) + 0.5, {"num_classes": -1}, [4.5, 9.5, 14.5, 19.5]),
+    (np.arange(_ROWS) - 5, {"num_classes": -1}, [-1, 4, 9, 14])])
+def test_a_label_is_a_class_or_a_number(labels, classes, expected, tmp_path):
+    known, [(_, found)] = _read("eval", _saved(tmp_path, x=np.ones([_ROWS, 2]), label=labels))
+    assert known == {"train_examples": 16, **classes} and found.tolist() == expected
+
+
+@pytest.mark.parametrize("arrays, params, expected", [
+    ({"x": np.ones(8)}, {}, "label is 'label', which is no array of .*expected one of x"),
+    ({"x": np.ones(8), "label": np.ones(7)}, {}, "different numbers of rows: {'x': 8, 'label': 7}"),
+    ({"label": np.ones(8)}, {}, "has no features"),
+    ({"x": np.ones(3), "label": np.ones(3)}, {}, "there are 3 rows.*--param eval_every=3"),
+    ({"x": np.ones(8), "label": np.array(["a"] * 7 + ["b"])}, {"label_vocabulary": ["a"],
+     "eval_every": 2}, "is 'b' in a row; expected one of a. For example"),
+    ({"x": np.ones(8), "label": np.arange(8)}, {"num_classes": 3, "eval_every": 2},
+     "of row 2 of .* is 3, and num_classes is 3; expected an integer, 0 to 2"),
+    ({"x": np.array([{}] * 8), "label": np.ones(8)}, {}, "holds Python objects.*numpy.savez"),
+])
+def test_arrays_that_cannot_be_used_are_met_with_a_sentence(arrays, params, expected, tmp_path):
+    with pytest.raises((DataParamError, DataFileError), match=expected):
+        _read("eval", {**_saved(tmp_path, **arrays), **params})
+
+
+def test_a_table_has_a_column_for_each_place_of_a_vector():
+    numbers = np.arange(40.0).reshape(20, 2)
+    table = pa.table({"x": pa.FixedShapeTensorArray.from_numpy_ndarray(numbers), "label": _LABELS})
+    params = {**csv.DEFAULT_PARAMS, "train_files": csv.in_memory(table)}
+    params |= {name: value for name, value in csv.data_params(params).items() if name in params}
+    [(features, _)] = csv.input_fn("eval", params)
+    assert features["x_0"].numpy().tolist() == numbers[4::5, 0].tolist()
+    assert features["x_1"].numpy().tolist() == numbers[4::5, 1].tolist()
+
+
+def test_a_table_of_pictures_names_the_input_fn_that_reads_them():
+    table = pa.table({"x": pa.FixedShapeTensorArray.from_numpy_ndarray(_IMAGES)})
+    params = {**csv.DEFAULT_PARAMS, "train_files": csv.in_memory(table)}
+    with pytest.raises(DataParamError, match="'x' of .*shape \\[3, 4\\].*--input_fn=arrays"):
+        csv.data_params(params)
+
+
+@pytest.mark.soak
+def test_pictures_in_memory_train_evaluate_and_predict(tmp_path):
+    random = np.random.default_rng(3)
+    labels = random.integers(0, 2, 300)
+    images = (random.integers(0, 100, [300, 8, 8]) + 120 * labels[:, None, None]).astype(np.uint8)
+    data = {"image": images, "bright": np.where(labels, "yes", "no")}
+    ended = estimator_trainer.train(data=data, label="bright", model_dir=tmp_path / "m",
+                                    train_steps=60)
+    assert ended.metrics["accuracy"] > 0.95
+    found = estimator_trainer.predict(tmp_path / "m", {"image": images[:7]})
+    assert found["class"].tolist() == data["bright"][:7].tolist()
+    new = {"image": images[:50], "bright": data["bright"][:50]}
+    assert estimator_trainer.evaluate(tmp_path / "m", new)["accuracy"] > 0.95
