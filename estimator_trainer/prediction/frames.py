@@ -50,8 +50,9 @@ class Rows:
             found = predict.answered(self.plan)
             read: Sequence[str] = found.inputs.names if found.inputs else ()
             # A table's input_fn has several columns for one of arrays.
-            names = [name for name, column in self._columns.items() if name in read or (
-                self.plan.config.with_inputs and has_arrays(column))]
+            arrays = [name for name, column in self._columns.items()
+                      if self.plan.config.with_inputs and has_arrays(column)]
+            names = [name for name in dict.fromkeys((*read, *arrays)) if name in self._columns]
         else:
             found = predict.answered(self.plan, _rows(self._columns))
             names = list(self._columns) if self.plan.config.with_inputs else []
