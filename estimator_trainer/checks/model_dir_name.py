@@ -1,7 +1,8 @@
 """The name of a model_dir: the directory of a tuning trial, and the signs that no name may hold.
 
-`tf.train.latest_checkpoint` and the removal of old checkpoints look for files by patterns that
-begin with model_dir: `run[1]` means a directory `run1` there, and `run*` means `run2` too.
+`tf.train.latest_checkpoint`, the removal of old checkpoints and, in C++, the op RestoreV2 and the
+reader of checkpoints look for files by patterns that begin with model_dir: `run[1]` means a
+directory `run1` there, and `run*` means `run2` too.
 """
 
 import contextlib
@@ -22,20 +23,24 @@ _PATTERN = re.compile(r"[\[*?\\]")
 _REPLACED = re.compile(r"[\[\]*?\\]+")
 
 
-def problem(model_dir: str, source: str = "") -> Problem | None:
-    """Returns why a job cannot train in a directory of this name, which `source` gave, or None."""
-    found = _PATTERN.search(model_dir)
+def problem(folder: str, source: str = "", setting: str = "model_dir") -> Problem | None:
+    """Returns why no checkpoint can be read from a directory of this name, or None.
+
+    The name comes from the setting, or else from `source`.
+    """
+    found = _PATTERN.search(folder)
     if not found:
         return None
     # A similar path without the signs of patterns.
     plain = "/".join(
         _REPLACED.sub("-", part).strip("-") or "job" if _PATTERN.search(part) else part
-        for part in model_dir.split("/"))
+        for part in folder.split("/"))
     return Problem(
-        "model_dir", model_dir, f"and TensorFlow takes {found[0]} in a path for part of a pattern,"
+        setting, folder, f"and TensorFlow takes {found[0]} in a path for part of a pattern,"
         " so that it misses the checkpoints there, or finds those of another directory",
         "a path without [, *, ? and \\",
-        f"model_dir={plain!r}" if source else Setting("model_dir", plain), source)
+        f"{setting}={plain!r}" if source else Setting(setting, plain), source,
+        advice="Rename it." * os.path.exists(folder))
 
 
 def of_trial(model_dir: str, trial: str, aip_model_dir: str) -> str:

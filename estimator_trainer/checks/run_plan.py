@@ -36,7 +36,8 @@ def for_training(config: TrainerConfig, environment: Environment,
                 example=f"{errors.Setting('model_dir', 'gs://bucket/job')} or"
                 f" {errors.Setting('model_dir', '/shared/job')}"))
     problems += [*storage_problems(config.paths), *replica_problems(config),
-                 *model_dir_problems(config.model_dir)]
+                 *model_dir_problems(config.model_dir), *filter(None, [model_dir_name.problem(
+                     config.warm_start_from, setting="warm_start_from")])]
     plan = _with_plugins(
         config, task or _LOCAL, problems, invocation, recorded,
         count_replicas(config, task or _LOCAL, environment.cuda_visible_devices))
@@ -72,7 +73,10 @@ def for_one_process(config: TrainerConfig, environment: Environment,
     problems = _version_problems(environment)
     config = _with_model_dir(config, environment)
     problems += [*_without_model_dir(config.export_dir or config.model_dir),
-                 *filter(None, [_file_problem(config.model_dir)]), *storage_problems(config.paths)]
+                 *filter(None, [_file_problem(config.model_dir), model_dir_name.problem(
+                     config.export_dir or config.model_dir,
+                     setting="export_dir" if config.export_dir else "model_dir")]),
+                 *storage_problems(config.paths)]
     config, recorded = _as_recorded(problems, config, invocation, is_training=False)
     return _with_plugins(config, _LOCAL, problems, invocation, recorded)
 

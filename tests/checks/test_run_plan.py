@@ -77,6 +77,17 @@ def test_for_training_takes_an_input_for_each_mode(tmp_path):
     assert plan.data.function == "eval_input_fn"
 
 
+@pytest.mark.parametrize("make, name", [
+    (run_plan.for_one_process, "model_dir"), (run_plan.for_one_process, "export_dir"),
+    (run_plan.for_training, "warm_start_from")])
+def test_a_directory_whose_name_tensorflow_takes_for_a_pattern_is_refused(make, name, tmp_path):
+    folder = tmp_path / "run[1]"
+    folder.mkdir()
+    [problem] = map(str, make(TrainerConfig(**{name: str(folder)}), Environment()).problems)
+    assert problem.startswith(f"{name} is '{folder}' (from --{name}), and TensorFlow takes [ in a")
+    assert problem.endswith(f"Rename it. For example: --{name}={tmp_path}/run-1")
+
+
 _VERTEX = "gs://bucket/out/7/model/"
 
 
