@@ -132,5 +132,5 @@ def test_a_page_of_several_runs_needs_the_storage_of_each(tmp_path):
 
 
 def test_check_lists_tf1_among_the_problems_of_a_python_call():
-    assert any("expected the command line" in problem
+    assert any("expected no tf1=" in problem
                for problem in estimator_trainer.check(tf1=True)["problems"])
