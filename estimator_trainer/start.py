@@ -97,7 +97,19 @@ def explaining(plan: Plan) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        outcome.raise_explained(error, outcome.explained(error, plan))
+        outcome.raise_explained(error, _of_model(outcome.explained(error, plan), plan))
+
+
+def _of_model(error: Exception, plan: Plan) -> Exception:
+    """Returns the error, in words on a trained model if it has such and the data are at fault.
+
+    An error of a plug-in has such words in `of_model`, beside the `param` that the data do not fit.
+    """
+    words: str = getattr(error, "of_model", "")
+    user_set = plan.params.user_set if plan.params else ()
+    if words and plan.recorded and getattr(error, "param", "") not in user_set:
+        error.args = (words,)
+    return error
 
 
 def train(plan: Plan) -> Result:

@@ -1,11 +1,12 @@
 """Finds settings that contradict each other, or have no known form."""
 
+import os.path
 import re
 from typing import Iterable, Iterator, Mapping, Sequence
 import warnings
 
 from estimator_trainer import storage
-from estimator_trainer.errors import ConfigError, near_match, Problem, Setting
+from estimator_trainer.errors import ConfigError, near_match, Param, Problem, Setting
 
 EXPORTERS = ("final", "latest", "best")
 _CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
@@ -32,9 +33,12 @@ def refuse_prediction(command: str, data: str, with_inputs: bool, is_all: bool) 
     settings = {"data": data, "with_inputs": with_inputs, "all": is_all}
     name, value = next(((name, value) for name, value in settings.items() if value), ("", ""))
     if name and command != "predict":
-        raise ConfigError(Problem(name, value,
-                                  f"which only `predict` takes, and the command is `{command}`",
-                                  example="estimator-trainer predict --data=new.csv"))
+        param = "eval_dir" if os.path.isdir(os.path.expanduser(data)) else "eval_files"
+        raise ConfigError(Problem(
+            name, value, f"which only `predict` takes, and the command is `{command}`",
+            example=f"estimator-trainer evaluate {Param(param, data)}" if (
+                command == "evaluate" and name == "data") else
+            "estimator-trainer predict --data=new.csv"))
 
 
 def of_exports(exporters: Sequence[str], serving_input: str,

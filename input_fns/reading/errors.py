@@ -2,6 +2,7 @@
 
 DataError
 ├── DataParamError        ValueError    2  a param that names nothing, or cannot work
+│   └── MissingColumnError              2  a param that names a column that a file lacks
 ├── DataNotPreparedError  RuntimeError  2  the dataset is not on disk and cannot be put there
 └── DataFileError         RuntimeError  1  a file that is missing or has wrong content
 
@@ -19,6 +20,20 @@ class DataError(Exception):
 
 class DataParamError(DataError, ValueError):
     """A param of the input plug-in names nothing, or cannot work."""
+
+
+class MissingColumnError(DataParamError):
+    """A param names a column that a file lacks.
+
+    Attributes:
+      param: The name of the param.
+      of_model: The sentence to show in its place for a model that was trained on that column.
+    """
+
+    def __init__(self, sentence: str, param: str, of_model: str):
+        """Takes the sentence to show, and the other one."""
+        super().__init__(sentence)
+        self.param, self.of_model = param, of_model
 
 
 class DataNotPreparedError(DataError, RuntimeError):

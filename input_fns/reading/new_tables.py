@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any, Mapping
 
 from input_fns.reading import table_facts, table_file, table_params
@@ -10,7 +9,7 @@ from input_fns.reading.errors import DataFileError
 from input_fns.reading.field import Value
 from input_fns.reading.file_names import matched_tables
 from input_fns.reading.header import Header, header_of
-from input_fns.reading.table import Table, table_with, truth_of
+from input_fns.reading.table import lacking, Table, table_with, truth_of
 
 _PARAM = "predict_files"
 
@@ -55,12 +54,7 @@ def _table(path: str, header: Header, columns: Mapping[str, Value],
            params: Mapping[str, Any]) -> Table:
     missing = [name for name in columns if name not in header.names]
     if missing:
-        near = difflib.get_close_matches(missing[0], header.names, n=1)
-        raise DataFileError(
-            f"{table_file.shown(path)} (--data) lacks "
-            f"{'the columns' if missing[1:] else 'the column'} {', '.join(missing)}, "
-            f"which the model was trained on; it has {', '.join(filter(None, header.names))}."
-            + (f" Rename {near[0]!r}, if that is {missing[0]!r}." if near else ""))
+        raise DataFileError(lacking(missing, header.names, f"{table_file.shown(path)} (--data)"))
     return table_with(header, columns, params)
 
 

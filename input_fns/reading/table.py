@@ -9,10 +9,10 @@ import shlex
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from input_fns.reading import advice, number_format
-from input_fns.reading.errors import DataParamError
+from input_fns.reading.errors import DataParamError, MissingColumnError
 from input_fns.reading.field import is_of, Number, Value
 from input_fns.reading.header import Header, header_of, in_order
-from input_fns.reading.table_file import MEMORY_SCHEME
+from input_fns.reading.table_file import MEMORY_SCHEME, shown
 from input_fns.reading.table_params import KINDS
 
 # Params of models that say what columns are; where one is set, columns are not prepared.
@@ -68,9 +68,13 @@ def table_of(path: str, params: Mapping[str, Any], labelled: bool) -> Table:
     header = header_of(path, params)
     label = params["label"]
     columns = chosen(params)
-    for name in [*columns, *([label] if labelled else [])]:
-        if name not in header.names and (labelled or name != label):
-            raise unknown(name, header.names, path, "label" if name == label else "columns")
+    wanted = dict.fromkeys([*columns, *([label] if labelled else [])])
+    missing = [name for name in wanted
+               if name not in header.names and (labelled or name != label)]
+    if missing:
+        param = "label" if missing[0] == label else "columns"
+        raise MissingColumnError(str(unknown(missing[0], header.names, path, param)), param,
+                                 lacking(missing, header.names, shown(path)))
     check_features(columns, path, label)
     return table_with(header, {name: value for name, value in columns.items()
                                if labelled or name != label}, params)
@@ -188,6 +192,18 @@ def check_features(names: Any, path: str, label: str) -> None:
         raise DataParamError(
             f"columns and drop leave no column of {path} but the label {label!r}; expected one "
             "or more to learn from. For example: " + advice.typed("drop", []))
+
+
+def lacking(missing: Sequence[str], names: Sequence[str], place: str) -> str:
+    """Returns a sentence on columns that data lack, for a model that was trained on them."""
+    first = missing[0]
+    near = [name for name in names if name.strip().lower() == first.strip().lower()] or (
+        difflib.get_close_matches(first, names, n=1))
+    return (f"{place} lacks {'the columns' if missing[1:] else 'the column'} "
+            f"{', '.join(map(_quoted, missing))}, which the model was trained on; it has "
+            f"{', '.join(map(_quoted, filter(None, names)))}. Add "
+            f"{'them' if missing[1:] else 'it'}"
+            + (f", or rename {near[0]!r}, if that is {first!r}" if near else ""))
 
 
 def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParamError:

@@ -137,6 +137,16 @@ def test_a_dict_of_arrays_gives_one(folder):
         estimator_trainer.predict(folder / "m", {"city": ["Bonn"]})
 
 
+@pytest.mark.parametrize("lost, params, expected", [
+    ("age", {}, "the table in memory lacks the column age, which the model was trained on; it has"
+     " .*, left. Add it$"),
+    ("left", {}, "lacks the column left, .* Add it$"),
+    ("age", {"columns": {"agee": 0}}, "columns has 'agee', .* For example: params={'columns'")])
+def test_an_evaluation_names_the_column_to_add(folder, lost, params, expected):
+    with pytest.raises(ValueError, match=expected):
+        estimator_trainer.evaluate(folder / "m", _table().drop([lost]), params=params)
+
+
 def test_a_data_frame_gives_one_with_its_index(folder):
     pandas = pytest.importorskip("pandas")
     frame = _table().slice(0, 40).drop(["left"]).to_pandas()

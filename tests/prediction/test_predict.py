@@ -117,7 +117,8 @@ def test_predict_streams_answers_until_the_reader_exits(tmp_path):
 
 @pytest.mark.parametrize("args, expected", [
     (["predict", "--data=new.csv"], "input_fn 'digits' reads no new data"),
-    (["evaluate", "--data=new.csv"], "which only `predict` takes"),
+    (["evaluate", "--data=new.csv"], "which only `predict` takes, and the command is `evaluate`."
+     " For example: estimator-trainer evaluate --param eval_files=new.csv"),
     (["launch", "--worker=1", "--", "--with_inputs"], "which only `predict` takes"),
     (["evaluate", "--all"], "which only `predict` takes"),
     (["predict", "--data=x.jsonl", "--output=x.jsonl"],
