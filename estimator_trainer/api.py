@@ -224,7 +224,8 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
     for kind, thing in (("model_fn", model_fn), ("input_fn", input_fn)):
         if thing is not None and not isinstance(thing, str):
             raise ConfigError(Problem(kind, thing, "and the tasks are processes that cannot see it",
-                                      "the name of a plug-in", Setting(kind, f"./my_{kind}.py")))
+                                      f"a name, or a file that defines `{kind}`",
+                                      Setting(kind, f"./my_{kind}.py")))
     of_job = {field.name for field in dataclasses.fields(JobConfig)}
     passed: dict[str, Any] = {**settings}
     of_call = {name: passed.pop(name) for name in of_job & passed.keys()}
@@ -349,7 +350,7 @@ def _with_data(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
 def _tf1_problems(tf1: bool) -> list[Problem]:
     return [Problem(
         "tf1", True, "which would change TensorFlow for this whole process",
-        "no tf1=, in a new process (in a notebook, a restarted kernel) that begins with: "
+        "a new process (a restarted kernel) that imports TensorFlow 1 first, and no tf1=",
         "import estimator_trainer.compat.tf1",
     )] if tf1 else []
 

@@ -58,8 +58,6 @@ _NO_CLASSES = -1
 _MOST_CLASSES = 10_000
 
 
-# AutoGraph has nothing to convert here.
-@tf.autograph.experimental.do_not_convert
 def input_fn(
     mode: str,
     params: Mapping[str, Any],
@@ -160,6 +158,8 @@ def _indices(labels: np.ndarray, params: Mapping[str, Any], place: str) -> np.nd
     return np.array([numbers[each] for each in labels.ravel()], np.int64).reshape(labels.shape)
 
 
+# AutoGraph has nothing to convert here.
+@tf.autograph.experimental.do_not_convert
 def _dataset(rows: Arrays, count: int) -> tf.data.Dataset:
     """Returns a dataset of (features, labels), or of features, `count` rows an element.
 
@@ -177,6 +177,7 @@ def _dataset(rows: Arrays, count: int) -> tf.data.Dataset:
                                     array.dtype == object else array.dtype), whole))
 
 
+@tf.autograph.experimental.do_not_convert
 def _finished(*batch: Any) -> Any:
     """Returns a batch with its pictures as a model takes them."""
     features, *labels = batch[0] if isinstance(batch[0], tuple) else batch

@@ -87,7 +87,8 @@ class _Reader:
             why = error if isinstance(error, ValueError) else "too many brackets in each other"
             self.problems.append(Problem(
                 self.source, Words(_shown_text(text)), f"which is not JSON: {why}",
-                f"an object with \"cluster\" and \"task\"{quotes}", source="the environment"))
+                f"an object with \"cluster\" and \"task\"{quotes}, or none to train alone",
+                source="the environment"))
             return {}
         if isinstance(value, dict):
             # The operator's own key; without "cluster", each worker would train alone.

@@ -20,14 +20,17 @@ _TRAINS = {
 _NO_PS = "which keeps variables in ps tasks, and this cluster has none"
 _WHY_NOT = {
     ("one trainer without ps", "parameter_server"): _NO_PS,
-    ("several trainers without ps", "none"): "with which several trainers wait for variables that"
-    " ps tasks hold, and this cluster has none",
+    ("several trainers without ps", "none"): "with which the {} trainers (chief and workers) of"
+    " this cluster wait for variables that ps tasks hold, and there are none",
     ("several trainers without ps", "parameter_server"): _NO_PS,
     ("trainers with ps", "multi_worker_mirrored"): "with which trainers keep the variables"
-    " themselves, and the ps tasks of this cluster fail",
+    " themselves, and this cluster has ps tasks, which would fail",
 }
-_MEANINGS = {"trainers with ps": " (the Estimator's own training with ps, or a strategy for it); or"
-             " a cluster without ps"}
+_MEANINGS = {
+    "trainers with ps": ", which train with ps tasks (the Estimator by itself, or by a strategy),"
+    " or a cluster without ps tasks",
+    "several trainers without ps": ", or a cluster with ps tasks",
+    "one trainer without ps": ", or a cluster with ps tasks"}
 
 
 def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribute: str,
@@ -49,10 +52,10 @@ def problems(task: task_config.TaskConfig, train_distribute: str, eval_distribut
         why = _WHY_NOT.get((shape, train_distribute),
                            "which spans one process, so that only the chief would train")
         found.append(Problem(
-            "train_distribute", train_distribute, why,
+            "train_distribute", train_distribute, why.format(task.num_trainers),
             example=Setting("train_distribute", allowed[0]),
             source="RunConfig.train_distribute" if is_script else "",
-            expected=" or ".join(sorted(allowed)) + _MEANINGS.get(shape, f" for {shape}")))
+            expected=" or ".join(sorted(allowed)) + _MEANINGS[shape]))
     if eval_distribute not in ONE_PROCESS:
         found.append(Problem(
             "eval_distribute", eval_distribute, example=Setting("eval_distribute", "none"),

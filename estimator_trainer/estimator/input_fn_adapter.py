@@ -118,7 +118,8 @@ class _Adapted:
         batch = _batch(made)
         if batch is None:
             raise errors.ConfigError(
-                f"input_fn {self._name!r} returned a {type(made).__name__} in mode {mode!r};"
+                f"input_fn {self._name!r} returned"
+                f" {'None' if made is None else f'a {type(made).__name__}'} in mode {mode!r};"
                 " expected a tf.data.Dataset of (features, labels), or such tensors. For"
                 " example: return tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)")
         dataset = iterated.dataset(batch)

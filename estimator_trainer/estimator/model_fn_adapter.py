@@ -89,7 +89,8 @@ class _Adapted:
             spec = spec.as_estimator_spec()
         if not isinstance(spec, tf.estimator.EstimatorSpec):
             raise ConfigError(
-                f"model_fn {name!r} returned a {type(spec).__name__} in mode"
+                f"model_fn {name!r} returned"
+                f" {'None' if spec is None else f'a {type(spec).__name__}'} in mode"
                 f" {others['mode']!r}; expected a tf.estimator.EstimatorSpec. For example: return"
                 " tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)")
         return spec

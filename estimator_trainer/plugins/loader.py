@@ -114,13 +114,15 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 def _not_found(kind: str, name: str, target: str) -> errors.ConfigError:
     known = available(kind)
     own_file = pathlib.Path(f"{target}.py")
+    near = errors.nearest(target, known)
     example = (str(errors.Setting(kind, f"./{own_file}")) if own_file.is_file() else
-               f"{errors.Setting(kind, known[0])}, or a module or file of your own:"
+               str(errors.Setting(kind, near)) if near else
+               f"{errors.Setting(kind, 'canned' if kind == 'model_fn' else 'csv')}, or a module or file of your own:"
                f" {errors.Setting(kind, f'./my_{kind}.py')}")
     return errors.ConfigError(errors.Problem(
         kind, name, "and there is no such plug-in",
         f"one of {', '.join(known)}, a dotted module or a file", example,
-        advice=errors.near_match(target, known)))
+        advice=f" Did you mean {near!r}?" if near else ""))
 
 
 def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,

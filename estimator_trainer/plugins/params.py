@@ -98,9 +98,11 @@ def merge(used: Sequence[Plugin], pairs: Sequence[str | UserParam], params_file:
     for key, value, source, instead, is_typed in [
             *_from_file(params_file), *_from_pairs(pairs), *of_flags]:
         if key not in defaults and not is_open:
+            near = near_match(key, defaults)
             problems.append(Problem(
-                f"param {key!r}", UNKNOWN, source=source, advice=near_match(key, defaults),
-                expected=f"one of {', '.join(sorted(defaults)) or '(no params)'}"))
+                f"param {key!r}", UNKNOWN, source=source, advice=near,
+                expected="a param of model_fn or input_fn" if near else
+                f"one of {', '.join(sorted(defaults)) or '(no params)'}"))
             continue
         default = defaults.get(key)
         try:

@@ -14,6 +14,8 @@ from estimator_trainer.plugins.params import FILES
 from estimator_trainer.prediction import predict, typed_rows
 from estimator_trainer.prediction.prediction_writer import PredictionWriter
 
+_EXAMPLE = {"age": [31, 52], "old": ["no", "yes"]}
+
 
 def is_columns(data: Any) -> bool:
     """Returns whether data are a DataFrame, an Arrow table or a mapping from name to column."""
@@ -79,7 +81,7 @@ def arrow_table(name: str, data: Any) -> pa.Table:
         raise ConfigError(Problem(
             name, Words(f"a {type(data).__name__}"), expected="a DataFrame, an Arrow table, a dict"
             " from name to column, a list of dicts that are rows, or the path of a file or a"
-            " folder", source=Setting(name)))
+            " folder", example=f"{name}={_EXAMPLE}, label='old'", source=Setting(name)))
     return _arrow(data, _columns(data))
 
 
@@ -108,7 +110,8 @@ def _columns(data: Any) -> dict[str, Any]:
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise ConfigError(f"the columns of the data have different lengths: {lengths}; expected"
-                              " a value of each column for each row.")
+                              " a value of each column for each row. For example:"
+                              f" data={_EXAMPLE}")
         return columns
     table = _table(data)
     return dict(zip(table.column_names, table.columns))

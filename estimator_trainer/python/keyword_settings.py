@@ -54,8 +54,9 @@ def config_of(user_set: Mapping[str, Any], command: str = "train") -> TrainerCon
         near = _meant(name) or near_match(name, known)
         raise ConfigError(Problem(
             f"keyword {name!r}", UNKNOWN, source=f"estimator_trainer.{command}",
-            expected=f"one that help(estimator_trainer.{command}) lists, or in params= a param of"
-            " a plug-in", advice=near, example="" if near else Param(name, user_set[name])))
+            expected=f"a keyword that help(estimator_trainer.{command}) lists; a param of a"
+            " plug-in goes into params={...}", advice=near,
+            example="" if near else Param(name, user_set[name])))
     settings = {name: _typed(name, value, defaults[name]) for name, value in user_set.items()}
     if settings.get("train_epochs"):
         settings.setdefault("train_steps", 0)

@@ -108,7 +108,8 @@ def check_instances(data: Any) -> None:
     if not (isinstance(data, Iterable) or hasattr(data, "__arrow_c_stream__") or is_picture):
         raise ConfigError(Problem(
             "data", data, expected="a path, a list of paths, a list of dicts that are rows, a"
-            " DataFrame, an Arrow table, or a dict from name to column"))
+            " DataFrame, an Arrow table, or a dict from name to column",
+            example=Setting("data", "new.csv")))
 
 
 def paths(data: Any) -> str:

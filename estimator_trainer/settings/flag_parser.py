@@ -2,10 +2,12 @@
 
 import dataclasses
 import re
+import shlex
 from typing import Any, Callable, Sequence
 
 from absl import flags
 
+from estimator_trainer import redaction
 from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, UNKNOWN, Words
 from estimator_trainer.settings import command_table, flag_file
 
@@ -51,12 +53,13 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues,
                   argv: Sequence[str]) -> Problem | str:
     if isinstance(error, flags.UnrecognizedFlagError):
         near = near_match(f"--{error.flagname}", [f"--{name}" for name in values], _LIKENESS)
+        typed = f"{error.flagname}={_value_of(error.flagname, argv)}"
         if "param" in values and not near:
-            near = f" A param of a plug-in is set by --param {error.flagname}=..."
+            near = f" A param of a plug-in is set by --param {typed}"
         if "max_restarts" in values and error.flagname in flags_of():
-            near = f" The flags of every task go after `--`: -- --{error.flagname}=..."
+            near = f" The flags of the tasks themselves go after `--`: -- --{typed}"
         if "train_steps" in values and "model_fn" not in values:
-            near = f" A script's own flags go after `--`: -- --{error.flagname}=..."
+            near = f" A script's own flags go after `--`: -- --{typed}"
         source = _source_of(error.flagname, argv) or "the command line"
         return Problem(f"flag --{error.flagname}", UNKNOWN, source=source, advice=near,
                        expected="a flag that `estimator-trainer COMMAND --help` lists")
@@ -103,6 +106,13 @@ def _source_of(name: str, argv: Sequence[str]) -> str:
     return ""
 
 
+def _value_of(name: str, argv: Sequence[str]) -> str:
+    """Returns the value that a flag has on the line, as a shell takes it; "..." for none."""
+    found = [word.partition("=")[2] for word in argv if flag_file.name_of(word) == name]
+    is_shown = found and found[0] and not redaction.is_secret(name)
+    return shlex.quote(redaction.for_terminal(found[0])) if is_shown else "..."
+
+
 def _stray(words: Sequence[str], argv: Sequence[str]) -> Problem | None:
     """Returns the problem of the first line of a flag file that is not a flag; None for none.
 
@@ -113,6 +123,7 @@ def _stray(words: Sequence[str], argv: Sequence[str]) -> Problem | None:
             if line in words and line not in argv:
                 return Problem(
                     f"line {number} of {path!r}", Words(f"a text of {len(line)} characters"),
-                    "which is no flag", "one flag a line", Setting("train_steps", 1000),
+                    "which does not begin with `--`", "one flag a line",
+                    Setting("train_steps", 1000),
                     Setting("flagfile"))
     return None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from estimator_trainer import deadlines, storage
 from estimator_trainer.cluster import topology
-from estimator_trainer.errors import near_match, Problem, refuse, Setting
+from estimator_trainer.errors import near_match, nearest, Problem, refuse, Setting
 from estimator_trainer.settings import conflicts, length
 
 
@@ -47,11 +47,13 @@ def out_of_range(config: Any) -> list[Problem]:
         minimum = field.metadata["minimum"]
         if choices and value not in choices:
             named = sorted(filter(None, choices))
+            near = nearest(value, named)
             found.append(Problem(name, value, expected=f"one of {', '.join(named)}",
                                  advice=near_match(value, named) or field.metadata["help"],
-                                 example=Setting(name, field.default or named[0])))
+                                 example=Setting(name, near or field.default or named[0])))
         elif minimum is not None and value < minimum:
             found.append(Problem(name, value, expected=f"a number of at least {minimum}",
+                                 advice=field.metadata["help"],
                                  example=Setting(name, field.default)))
     return found
 
@@ -267,7 +269,8 @@ class TrainerConfig(RankConfig):
         choices=("min", "max"))
     serving_input: str = setting(
         "Export and prediction", "raw",
-        "What the exported signature takes: raw tensors, or serialized tf.Example protos.",
+        "What the exported signature takes: raw, the features as tensors, or as JSON over REST; or"
+        " example, serialized tf.Example protos.",
         choices=("raw", "example"))
     forward_key: str = setting(
         "Export and prediction", "",

@@ -62,7 +62,7 @@ def _of_numbers(label: str, values: np.ndarray, params: Mapping[str, Any]) -> di
         classes = f"if they are classes: --param num_classes={int(max(different[-1], 1)) + 1}"
     wanted = label_classes.wanted_classes(params)
     if wanted:
-        raise DataParamError(f"{text}, and {wanted}; expected a model of numbers. For example: "
+        raise DataParamError(f"{text}, and {wanted}; expected a regression model. For example: "
                              + "; or, ".join(filter(None, [advice.as_number(params), classes])))
     logging.info("%s", ". I".join(filter(None, [text, classes.removeprefix("i")])))
     scale = label_scale.of_numbers(values) if params.get("label_scale") == {} else {}

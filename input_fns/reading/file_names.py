@@ -31,7 +31,7 @@ def matched(param: str, patterns: str) -> list[str]:
     """
     if not patterns.strip():
         raise DataParamError(
-            f"{param} is ''; expected a file, a pattern of files, or several separated by "
+            f"{param} is missing; expected a file, a pattern of files, or several separated by "
             f"commas. For example: {_flag(param)}'/data/{param[:5].rstrip('_')}-*'")
     files: list[str] = []
     for pattern in parts_of(patterns):

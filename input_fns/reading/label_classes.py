@@ -60,7 +60,7 @@ def learned(scan: Scan, column: Column, params: Mapping[str, Any]) -> LabelClass
     if wanted:
         raise DataParamError(
             f"label {label!r} is a number, with {len(values):,} different values in {scan.extent}, "
-            f"and {wanted}; expected a model of numbers. For example: {advice.as_number(params)}"
+            f"and {wanted}; expected a regression model. For example: {advice.as_number(params)}"
             + (f"; or, if the values are classes: {advice.as_classes(texts, params)}"
                if texts else ""))
     if column.kind is int and texts:

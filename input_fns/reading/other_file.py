@@ -54,8 +54,9 @@ def check(path: str) -> None:
     """Raises DataFileError if a file is empty, or of a kind that holds no lines of a table."""
     head = _head(path)
     if not head.strip(b"\xef\xbb\xbf\r\n \t"):
-        raise DataFileError(f"{path} is empty, as where its writing or its download was cut off; "
-                            "expected a line with the names of the columns, and the records")
+        raise DataFileError(f"{path} is empty, perhaps because its writing or its download was "
+                            "cut off; expected a line with the names of the columns, and the "
+                            "records")
     what, cure = _recognised(head)
     if not what:
         return

@@ -209,6 +209,7 @@ def lacking(missing: Sequence[str], names: Sequence[str], place: str) -> str:
 def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParamError:
     """Returns the error that a param names no column of a file."""
     names = [each for each in names if each]
+    default = " by default" if param == name == "label" else ""
     blank = [each for each in names if each.strip() == name]
     near = (blank or difflib.get_close_matches(name, names, n=1) or [""])[0]
     value: Any = {"label": near, "drop": [near], "columns": {near: 0.0},
@@ -228,8 +229,8 @@ def unknown(name: str, names: Sequence[str], path: str, param: str) -> DataParam
     elif not near:
         example = example.replace("\"\"", f"\"{names[0]}\"")
     return DataParamError(
-        f"{param} {'is' if param == 'label' else 'has'} {name!r}, which is no column of {path}; "
-        f"expected one of {', '.join(map(_quoted, names))}. For example: {example}")
+        f"{param} {'is' if param == 'label' else 'has'} {name!r}{default}, which is no column of "
+        f"{path}; expected one of {', '.join(map(_quoted, names))}. For example: {example}")
 
 
 def _quoted(name: str) -> str:

@@ -60,7 +60,7 @@ def test_examine_names_a_model_for_a_label_that_is_a_number(capsys, tmp_path):
 
 
 @pytest.mark.parametrize("params, words", [
-    (("train_files=",), "train_files is ''"),
+    (("train_files=",), "train_files is missing"),
     (("train_files=/nowhere/a.csv",), "there is no folder '/nowhere'"),
     ((f"train_files={_MALES}", "label=incom"), "For example: --param label=income"),
 ])

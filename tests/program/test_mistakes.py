@@ -9,6 +9,18 @@ import pytest
 
 from estimator_trainer import cli
 
+# A model_fn under another name.
+MODEL = """import tensorflow as tf
+
+def build(features, labels, mode):
+    logits = tf.keras.layers.Dense(10)(tf.keras.layers.Flatten()(features["image"]))
+    if mode == "infer":
+        return tf.estimator.EstimatorSpec(mode, predictions={"logits": logits})
+    loss = tf.compat.v1.losses.sparse_softmax_cross_entropy(labels, logits)
+    train_op = tf.compat.v1.train.AdamOptimizer().minimize(
+        loss, tf.compat.v1.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+"""
 _TABLE = "--model_fn=canned --input_fn=csv --param train_files=t.csv"
 _PREPARED = f"{_TABLE} --param label=old"
 
@@ -16,7 +28,7 @@ _PREPARED = f"{_TABLE} --param label=old"
 _MISTAKES = [
     ("trian --train_steps=5", "Did you mean 'train'?"),
     ("--train_stepz=5", "Did you mean '--train_steps'?"),
-    ("--learning_rate=0.1", "--param learning_rate=..."),
+    ("--learning_rate=0.1", "--param learning_rate=0.1"),
     ("--train_steps 5.5", "expected an integer. For example: --train_steps=1000"),
     ("--train_steps=-1", "expected a number of at least 0"),
     ("--param learning_rat=0.1", "Did you mean 'learning_rate'?"),
@@ -33,7 +45,7 @@ _MISTAKES = [
     ("--exporters=finall", "Did you mean 'final'?"),
     ("--train_distribute=mirored", "Did you mean 'mirrored'?"),
     ("--early_stopping_mode=least", "expected one of max, min"),
-    ("--input_fn=csv", "expected a file, a pattern of files"),
+    (_TABLE.replace("train_files=t.csv", "label=old"), "train_files is missing"),
     (_TABLE, "For example: --param label=old"),
     (f"{_TABLE} --param label=olt", "For example: --param label=old"),
     (f"{_TABLE} --param label=price --param num_classes=10", "--param num_classes=-1"),
@@ -51,7 +63,7 @@ _MISTAKES = [
     ("predict --model_dir=nowhere", "which holds no checkpoint"),
     ("show --model_dir=nowhere", "expected the directory of a training"),
     ("report", "For example: estimator-trainer report --model_dir=/tmp/digits"),
-    ("launch --ps=1 --train_steps=5", "go after `--`: -- --train_steps=..."),
+    ("launch --ps=1 --train_steps=5", "go after `--`: -- --train_steps=5"),
     ("launch --workers=1 --ps=1 -- --train_steps=5", "Did you mean '--worker'?"),
     ("launch --worker=1 -- --train_steps=5", "-- --train_distribute=multi_worker_mirrored"),
     ("run", "For example: estimator-trainer run ./train.py"),
@@ -90,7 +102,7 @@ def _write_files():
     pathlib.Path("t.csv").write_text("\n".join(["age,city,price,old", *rows, ""]))
     pathlib.Path("empty.csv").write_text("")
     pathlib.Path("x.xlsx").write_bytes(b"PK\x03\x04")
-    pathlib.Path("my.py").write_text("def build(features): pass\n")
+    pathlib.Path("my.py").write_text(MODEL)
     pathlib.Path("p.json").write_text("{'a': 1}")
     pathlib.Path("photos/cat").mkdir(parents=True)
     pathlib.Path("flags.txt").write_text("train_steps=5\n")

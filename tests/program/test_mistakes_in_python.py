@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import estimator_trainer as et
+from tests.program.test_mistakes import MODEL
 
 _AGES = [row * 7 % 50 for row in range(120)]
 _TABLE = {"age": _AGES, "city": ["Bonn", "Ulm"] * 60,
@@ -49,7 +50,7 @@ _MISTAKES = [
     (lambda: et.train("cnn", "digit"), "Did you mean 'digits'?"),
     (lambda: et.train("./my.py"), "For example: model_fn='./my.py:build'"),
     (lambda: et.train(model_fn, "digits", train_steps=2), "return tf.estimator.EstimatorSpec("),
-    (lambda: et.train("cnn", input_fn, train_steps=2), "expected a tf.data.Dataset"),
+    (lambda: et.train("cnn", input_fn, params={"num_classes": 10}), "expected a tf.data.Dataset"),
     (lambda: et.train(model_dir=5), "expected the path of a directory"),
     (lambda: et.train(on_evaluation=5), "expected a function that takes a dict of metrics"),
     (lambda: et.train(tf_config="{"), "tf_config={'cluster': "),
@@ -64,7 +65,7 @@ _MISTAKES = [
      "'estimator': 'DNNRegressor'"),
     (lambda: et.train(data={"a": [1, 2], "b": [1]}, label="b"),
      "a value of each column for each row"),
-    (lambda: et.train(data={"a": [0, 1], "b": np.array([1j, 2j])}, label="a"),
+    (lambda: et.train(data={"a": [0, 1] * 60, "b": np.arange(120) * 1j}, label="a"),
      "column 'b' of the data"),
     (lambda: et.train(data=[1, 2, 3], label="a"), "expected a DataFrame, an Arrow table"),
     (lambda: et.train(data="nofile.csv", label="old"), "For example: data='./t.csv'"),
@@ -78,16 +79,16 @@ _MISTAKES = [
     (lambda: et.export("nowhere", serving_input="json"), "expected one of example, raw"),
     (lambda: et.report([]), "the directory of a training, or several"),
     (lambda: et.show("nowhere"), "expected the directory of a training"),
-    (lambda: et.launch(model_fn), "For example: model_fn='./my_model_fn.py'"),
+    (lambda: et.launch(model_fn, "digits", "m", ps=1), "For example: model_fn='./my_model_fn.py'"),
     (lambda: et.launch("cnn", "digits"), "a directory that all tasks share"),
-    (lambda: et.launch("cnn", "digits", "m", workers=2), "Did you mean 'worker'?"),
+    (lambda: et.launch("cnn", "digits", "m", workers=1, ps=1), "Did you mean 'worker'?"),
 ]
 
 
 @pytest.mark.parametrize("number", range(len(_MISTAKES)))
 def test_a_mistake_is_one_sentence_that_repairs_the_call(number, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    pathlib.Path("my.py").write_text("def build(features): pass\n", encoding="utf-8")
+    pathlib.Path("my.py").write_text(MODEL, encoding="utf-8")
     pathlib.Path("t.csv").write_text("old\n", encoding="utf-8")
     pathlib.Path("x.xlsx").write_bytes(b"PK\x03\x04")
     call, repair = _MISTAKES[number]

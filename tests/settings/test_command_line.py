@@ -56,7 +56,7 @@ def test_parse_leaves_no_flags_behind():
     (["--train_steps"], "the flags cannot be read"),
     (["--train_steps=7", "launch"], "check, init, list, completion as the first word"),
     (["launch", "--workers=2"], "Did you mean '--worker'?"),
-    (["launch", "--train_steps=7"], "go after `--`: -- --train_steps=..."),
+    (["launch", "--train_steps=7"], "go after `--`: -- --train_steps=7"),
     (["launch", "--", "evaluate"], "launch got 'evaluate'"),
     (["launch", "--chief=0"], "expected a task that trains"),
     (["manifest", "--evaluator=2"], "a job has one evaluator. For example: --evaluator=1"),

@@ -53,7 +53,7 @@ def fixture_params():
     # A price, and a model or a param that wants classes.
     ("area,region,rooms,label\n" + _PRICES, {"estimator": "DNNClassifier"}, 1,
      "label 'label' is a number, with 120 different values in 120 lines, and estimator is"
-     " 'DNNClassifier'; expected a model of numbers"),
+     " 'DNNClassifier'; expected a regression model"),
     ("area,region,rooms,label\n" + _PRICES, {"num_classes": 10}, 1, "expected an integer, 0 to 9"),
     (_table(lambda a, c: f"{a}.25"), {"num_classes": 10}, 1, "label 'label' is 0.25"),
     # Classes that do not begin at 0.
@@ -104,6 +104,6 @@ def test_a_model_of_classes_has_no_price_as_its_label(params, tmp_path, other):
     with pytest.raises(DataParamError) as raised:
         plugin.data_params({**params, **other, "train_files": str(path)})
     assert str(raised.value).endswith(
-        "and this model_fn learns classes alone; expected a model of numbers. For example: "
+        "and this model_fn learns classes alone; expected a regression model. For example: "
         "--model_fn=canned --param num_classes=-1" if "label_smoothing" in other else
         "--param num_classes=-1 --param estimator=BaselineRegressor")
