@@ -350,7 +350,7 @@ def _with_data(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
 def _tf1_problems(tf1: bool) -> list[Problem]:
     return [Problem(
         "tf1", True, "which would change TensorFlow for this whole process",
-        "a new process (a restarted kernel) that imports TensorFlow 1 first, and no tf1=",
+        "no tf1=, in a new process (a restarted kernel) whose first line is this import",
         "import estimator_trainer.compat.tf1",
     )] if tf1 else []
 

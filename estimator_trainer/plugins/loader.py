@@ -115,9 +115,9 @@ def _not_found(kind: str, name: str, target: str) -> errors.ConfigError:
     known = available(kind)
     own_file = pathlib.Path(f"{target}.py")
     near = errors.nearest(target, known)
+    stock = errors.Setting(kind, near or ("canned" if kind == "model_fn" else "csv"))
     example = (str(errors.Setting(kind, f"./{own_file}")) if own_file.is_file() else
-               str(errors.Setting(kind, near)) if near else
-               f"{errors.Setting(kind, 'canned' if kind == 'model_fn' else 'csv')}, or a module or file of your own:"
+               str(stock) if near else f"{stock}, or a module or file of your own:"
                f" {errors.Setting(kind, f'./my_{kind}.py')}")
     return errors.ConfigError(errors.Problem(
         kind, name, "and there is no such plug-in",

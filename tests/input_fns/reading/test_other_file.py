@@ -68,7 +68,7 @@ def _saved():
     ("tabs.csv", _TEXT.replace(",", "\t").encode(), {"delimiter": "\\t"}),
     ("colons.csv", _TEXT.replace(",", ":").encode(), {"delimiter": ":"}),
     ("one.zip", _zipped(["a.csv"]), {}),
-    ("gzipped.csv", gzip.compress(_TEXT.encode()), {}),
+    ("gzipped.csv", gzip.compress(_TEXT.encode(), mtime=0), {}),
     ("utf16.csv", _TEXT.encode("utf-16"), {}),
     ("utf16.csv", _TEXT.encode("utf-16-le"), {}),
     ("utf16.csv", _TEXT.encode("utf-16-be"), {}),
@@ -99,7 +99,7 @@ def test_a_table_as_it_comes_is_read(params, tmp_path, name, content, changes):
     (b"SQLite format 3\0", "is a database of SQLite; .*: sqlite3 -csv -header PATH"),
     (b"\x89PNG\r\n", "is an image; .*: --input_fn=image_folder"),
     (_RECORDS, "is a TFRecord file; .*: --input_fn=tfrecord"),
-    (gzip.compress(_RECORDS), "is a TFRecord file; .*: --input_fn=tfrecord"),
+    (gzip.compress(_RECORDS, mtime=0), "is a TFRecord file; .*: --input_fn=tfrecord"),
     (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS .*: git lfs pull"),
     (b"<!DOCTYPE html>\n<html>", "is a web page; .* Download the file itself"),
     (_TEXT.replace("area", "region").encode(), "has 'region' twice .*: region_2"),
@@ -115,12 +115,13 @@ def test_what_is_no_table_is_one_sentence_with_its_cure(params, tmp_path, conten
 
 @pytest.mark.parametrize("content, expected", (
     (_TEXT.encode(), "is CSV or other text; .*: --input_fn=csv"),
-    (gzip.compress(_TEXT.encode()), "is CSV or other text; .*: --input_fn=csv"),
+    (gzip.compress(_TEXT.encode(), mtime=0), "is CSV or other text; .*: --input_fn=csv"),
     (b'{"a": 1}\n', "is JSON lines; .*: --input_fn=csv"),
     (b"PAR1\x15\x04\0", "is Parquet; .*: --input_fn=csv"),
     (b"\x89PNG\r\n", "is an image; .*: --input_fn=image_folder"),
     (_tarred(), "is an archive of tar; expected TFRecord files$"),
-    (b"", "^$"), (_RECORDS, "^$"), (gzip.compress(_RECORDS), "^$"), (bytes(range(40)), "^$"),
+    (b"", "^$"), (_RECORDS, "^$"), (gzip.compress(_RECORDS, mtime=0), "^$"),
+    (bytes(range(40)), "^$"),
 ))
 def test_what_holds_no_records_is_one_sentence_with_its_plugin(tmp_path, content, expected):
     path = tmp_path / "data"
