@@ -120,7 +120,8 @@ def test_main_refuses_a_model_dir_that_is_a_pattern(words, name, plain, tmp_path
     assert cli.main([*words, f"--model_dir={tmp_path}/{name}"]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert f"model_dir is {f'{tmp_path}/{name}'!r} (from --model_dir)" in line
-    assert line.endswith(f"without [, *, ? and \\. For example: --model_dir={tmp_path}/{plain}")
+    assert "without [, *, ? and \\. For example: " in line
+    assert line.endswith(f"--model_dir={tmp_path}/{plain}")
     assert not list(tmp_path.iterdir())
 
 

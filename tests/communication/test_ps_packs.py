@@ -175,7 +175,7 @@ _MODELS = [_network, _adam, _batch_normalization, _embedding, _two_optimizers, _
            _lookups_one_after_the_other]
 # A loop has no reference variables.
 _SINGLE_STEPS = [_lookups_in_reference_variables]
-_IN_CORE = [_network, _clipped, _weighted_lookups, _lookups_in_parts, _lookups_of_sequences]
+_IN_CORE = [_network, _clipped, _lookups_in_parts, _lookups_of_sequences]
 
 
 def _looped(model, is_packed):

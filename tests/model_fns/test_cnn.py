@@ -85,6 +85,7 @@ def _shapes(folder: pathlib.Path, count: int, size: int) -> None:
             (folder / kind / f"{number}.png").write_bytes(encoded(pixels))
 
 
+@pytest.mark.soak
 def test_a_folder_trains_evaluates_and_predicts_with_defaults(tmp_path, capfd):
     _shapes(tmp_path / "images", 20, 40)
     model_dir = tmp_path / "model"

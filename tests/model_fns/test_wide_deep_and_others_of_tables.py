@@ -113,9 +113,8 @@ def _prices(path, rows=400):
     return str(path)
 
 
-@pytest.mark.cluster
-@pytest.mark.parametrize("model_fn", [
-    "wide_deep", *(pytest.param(name, marks=pytest.mark.soak) for name in ("dcn", "deepfm"))])
+@pytest.mark.soak
+@pytest.mark.parametrize("model_fn", ["wide_deep", "dcn", "deepfm"])
 def test_prices_are_learned_and_predicted_by_an_export(model_fn, tmp_path, capfd):
     new = tmp_path / "new.csv"
     new.write_text("city,floor area,sold,id\nOslo,100,2014-07-01,1\nBonn,,,2\nRome,150,soon,3\n")

@@ -169,6 +169,7 @@ def test_the_users_own_cadence_is_kept_and_an_input_that_ends_has_its_best(job):
     assert job.steps[-1] == 48
 
 
+@pytest.mark.soak
 def test_a_model_dir_of_before_keeps_its_rule(job):
     text = job.module.read_text()
     job.module.write_text(text.replace('TRAINS_UNTIL = "no_improvement"\n', ""))

@@ -100,7 +100,8 @@ def test_a_flag_file_in_utf_16_or_that_reads_itself_is_one_sentence(home, capsys
     assert cli.main(["check", "--flagfile=~/flags.txt"]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert "is in UTF-16; expected a text file in UTF-8" in line
-    assert line.endswith(f"iconv -f UTF-16 -t UTF-8 {home}/flags.txt > flags.txt")
+    assert line.endswith(f"iconv -f UTF-16 -t UTF-8 {home}/flags.txt > {home}/flags.txt.utf8, and"
+                         f" --flagfile={home}/flags.txt.utf8")
     (home / "flags.txt").write_text("--flagfile=~/flags.txt\n")
     assert cli.main(["check", "--flagfile=~/flags.txt"]) == 2
     [line] = capsys.readouterr().err.splitlines()

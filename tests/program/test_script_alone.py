@@ -134,7 +134,7 @@ def test_a_script_gets_what_the_estimator_returns_and_its_run_config_holds(tmp_p
 @pytest.mark.parametrize("args, sentence", [
     (["nothing.py"], "there is no such file or module"),
     ([], "expected one script"),
-    (["whole.py", "--learning_rate=1"], "own flags go after `--`: -- --learning_rate=..."),
+    (["whole.py", "--learning_rate=1"], "own flags go after `--`: -- --learning_rate=1"),
     (["--model_fn=cnn", "whole.py"], "flag --model_fn (from the command line) is unknown"),
 ])
 def test_a_mistake_gets_one_sentence(args, sentence, capfd, monkeypatch):

@@ -88,6 +88,7 @@ def test_compressed_files_are_recognised(tmp_path, compression):
         assert features["x"].shape == [4]
 
 
+@pytest.mark.soak
 def test_texts_are_learned_and_predicted_without_a_number_of_classes(tmp_path):
     params = written(tmp_path, [b"yes" if i % 5 > 2 else b"no" for i in range(40)], "string")
     passed = {name: params[name] for name in ("train_files", "eval_files", "label", "image",
