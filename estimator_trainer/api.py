@@ -156,6 +156,10 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
             from estimator_trainer.prediction import frames, pictures, predict as predict_lib
             if images := pictures.found(plan, data):
                 return pictures.predicted(plan, images)
+            if columns := frames.stacked(plan, data):
+                rows = frames.Rows(plan, columns)
+                with start.explaining(rows.plan):
+                    return list(predict_lib.instances(rows.plan))
             if frames.is_columns(data):
                 rows = frames.Rows(plan, data)
                 with start.explaining(rows.plan):
@@ -331,6 +335,7 @@ def _with_data(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
                ) -> tuple[TrainerConfig, Mapping[str, Any] | None]:
     """Returns the settings and the params of a call, the data among them."""
     config = config_of(user_set, function)
+    training_data.check_label(data.label)
     if params is not None and not isinstance(params, Mapping):
         raise ConfigError(Problem("params", params, expected="a dict",
                                   example=Setting("params", {"learning_rate": 0.1})))

@@ -15,14 +15,16 @@ label="label")`. A command line names .npz files, which `numpy.savez` writes. Pa
                     label's values in the training rows, sorted
   num_classes       labels are 0 to this - 1, checked; 0: from the training rows; -1: the label is
                     no class
+  pixels            the arrays of pixels, a JSON list; []: those of uint8 with two dimensions or
+                    more in each row, if the training rows have some
 
 For `batch_size`, `epochs`, `shuffle_buffer` and `seed` see `input_fns/reading/pipeline.py`; an
 order is that of all rows, unless shuffle_buffer is 0.
 
-Features: each array but the label, `[batch, ...]`; float64 becomes float32. An array of uint8 with
-two dimensions or more in each row has pixels, which become float32 in [0, 1]; one called `image`
-gets a dimension of one channel if it has none: `[batch, height, width, 1]`. Label: int64 [batch]
-for integers, booleans and texts, which are classes; numbers of another kind are float32.
+Features: each array but the label, `[batch, ...]`; float64 becomes float32. Pixels of 8 bits become
+float32 in [0, 1]; an array called `image` gets a dimension of one channel if it has none: `[batch,
+height, width, 1]`. Label: int64 [batch] for integers, booleans and texts, which are classes;
+numbers of another kind are float32.
 """
 
 from __future__ import annotations
@@ -30,13 +32,14 @@ from __future__ import annotations
 import json
 from typing import Any, Iterator, Mapping, Optional
 
+from absl import logging
 import numpy as np
 import pyarrow as pa
 import tensorflow as tf
 
 from input_fns.reading import array_rows, arrow_file, memory, pipeline
 from input_fns.reading.array_rows import Arrays
-from input_fns.reading.errors import DataParamError
+from input_fns.reading.errors import DataFileError, DataParamError
 
 DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,
@@ -47,6 +50,7 @@ DEFAULT_PARAMS = {
     "label": "label",
     "label_vocabulary": [],
     "num_classes": 0,
+    "pixels": [],
 }
 DATA = "arrays"
 FIRST_PARAMS = ("train_files", "eval_files", "label", "batch_size")
@@ -81,13 +85,24 @@ def in_memory(table: pa.Table) -> str:
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the number of training examples, the classes, and the texts of a text label."""
+    """Returns the number of training examples, the arrays of pixels, and the classes.
+
+    Other rows may be evaluated without those of the training, whose facts are known.
+    """
     if params["predict_files"]:
         return {}
-    rows = _part(array_rows.read("train_files", params["train_files"], params["label"], True),
-                 params, training=True)
+    try:
+        rows = array_rows.read("train_files", params["train_files"], params["label"], True)
+    except DataFileError:
+        if params["num_classes"] and params["eval_files"]:
+            return {}
+        raise
+    rows = _part(rows, params, training=True)
     assert rows.labels is not None
     known: dict[str, Any] = {"train_examples": rows.size}
+    if not params["pixels"]:
+        known["pixels"] = [name for name, array in rows.features.items()
+                           if array.dtype == np.uint8 and array.ndim > 2]
     if params["num_classes"] or params["label_vocabulary"]:
         return {**known, "num_classes": params["num_classes"] or len(params["label_vocabulary"])}
     kind = rows.labels.dtype.kind
@@ -96,21 +111,56 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
         return {**known, "num_classes": len(texts), "label_vocabulary": texts}
     highest = int(rows.labels.max()) if kind in "biu" else _MOST_CLASSES
     is_class = kind in "biu" and rows.labels.min() >= 0 and highest < _MOST_CLASSES
+    if rows.labels.ndim == 2 and (rows.labels.sum(axis=1) == 1).all():
+        logging.warning("label %s has %d numbers in each row, of which one is 1. A class is one "
+                        "number: numpy.argmax(%s, axis=1)", params["label"], rows.labels.shape[1],
+                        params["label"])
+        is_class = False
     return {**known, "num_classes": highest + 1 if is_class else _NO_CLASSES}
+
+
+def instance_problem(features: Mapping[str, np.ndarray], params: Mapping[str, Any]) -> str:
+    """Returns what is wrong with pixels that come as JSON, as numbers; "" if nothing is."""
+    for name in params["pixels"]:
+        if name in features and (problem := _unscaled(features[name])):
+            return f"has {name} with {problem}"
+    return ""
+
+
+def _unscaled(pixels: np.ndarray) -> str:
+    low, high = np.min(pixels, initial=0.0), np.max(pixels, initial=0.0)
+    return "" if low >= 0.0 and high <= 1.0 else (
+        f"values from {low:g} to {high:g}; expected 0 to 1, because it was trained on pixels of 8 "
+        "bits, which become these by a division by 255. For example: an array of uint8")
 
 
 def _rows(mode: str, params: Mapping[str, Any]) -> Arrays:
     """Returns the rows of a mode, with labels as the model learns them."""
     if mode == "infer" and params["predict_files"]:
         rows = array_rows.read("predict_files", params["predict_files"], params["label"], False)
-        return rows._replace(labels=None)
+        return _with_pixels(rows._replace(labels=None), params)
     training = mode == "train"
     name = "eval_files" if params["eval_files"] and not training else "train_files"
     rows = array_rows.read(name, params[name], params["label"], labelled=mode != "infer")
     if name == "train_files":
         rows = _part(rows, params, training)
-    return rows._replace(labels=None if mode == "infer" or rows.labels is None else
-                         _learned(rows, params))
+    labels = None if mode == "infer" or rows.labels is None else _learned(rows, params)
+    return _with_pixels(rows._replace(labels=labels), params)
+
+
+def _with_pixels(rows: Arrays, params: Mapping[str, Any]) -> Arrays:
+    """Returns the rows, in which arrays of uint8 are pixels and no others.
+
+    Raises:
+      DataFileError: Pixels that are numbers already are not from 0 to 1.
+    """
+    features = dict(rows.features)
+    for name, array in features.items():
+        if name not in params["pixels"]:
+            features[name] = array.astype(np.float32) if array.dtype == np.uint8 else array
+        elif array.dtype != np.uint8 and (problem := _unscaled(array)):
+            raise DataFileError(f"array {name!r} of {rows.place} has {problem}")
+    return rows._replace(features=features)
 
 
 def _part(rows: Arrays, params: Mapping[str, Any], training: bool) -> Arrays:
@@ -186,6 +236,6 @@ def _finished(*batch: Any) -> Any:
 
 
 def _pixels(name: str, tensor: tf.Tensor) -> tf.Tensor:
-    if tensor.dtype == tf.uint8 and len(tensor.shape) > 2:
+    if tensor.dtype == tf.uint8:
         tensor = tf.cast(tensor, tf.float32) / 255.0
     return tensor[..., tf.newaxis] if name == "image" and len(tensor.shape) == 3 else tensor

@@ -1,6 +1,8 @@
 """Loaded plug-ins: imported and adapted, they are ready for an Estimator."""
 
 import dataclasses
+import functools
+import inspect
 import pathlib
 import types
 from typing import Any, Callable, Mapping
@@ -137,7 +139,7 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
     key = _key_column(plan, module, features, loaded.params)
     return dataclasses.replace(loaded, features=features, key_column=key,
                                rows_to_predict=getattr(module, "rows_to_predict", None),
-                               instance_problem=getattr(module, "instance_problem", None))
+                               instance_problem=_judge(module, loaded.params))
 
 
 def instance_problem(plan: Plan, features: Mapping[str, Any]
@@ -155,10 +157,18 @@ def instance_problem(plan: Plan, features: Mapping[str, Any]
         names = source_files.bound_names(source_files.parsed(pathlib.Path(plan.data.path)))
         if "instance_problem" not in names or "serving_input_receiver_fn" in names:
             return None
-        found: Callable[[Mapping[str, Any]], str] = loader.load(plan.data)[1].instance_problem
-        return found
+        assert plan.params is not None
+        return _judge(loader.load(plan.data)[1], plan.params.values)
     except (ConfigError, OSError, SyntaxError):
         return None
+
+
+def _judge(module: Any, params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], str] | None:
+    """Returns `instance_problem` of a module, which may take the params too, or None."""
+    function: Callable[..., str] | None = getattr(module, "instance_problem", None)
+    if function is None or "params" not in inspect.signature(function).parameters:
+        return function
+    return functools.partial(function, params=params)
 
 
 def identifiers(params: Mapping[str, Any]) -> tuple[str, ...]:

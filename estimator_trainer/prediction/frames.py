@@ -64,6 +64,20 @@ class Rows:
                              found, writer)
 
 
+def stacked(plan: Plan, data: Any) -> dict[str, list[Any]]:
+    """Returns dicts that are rows as columns, if they have arrays and the input_fn reads columns.
+
+    An input_fn knows of which kind an array is; a feature as JSON is numbers alone. Else {}.
+    """
+    is_rows = isinstance(data, (list, tuple)) and bool(data) and all(
+        isinstance(row, Mapping) and row.keys() == data[0].keys() for row in data)
+    if not is_rows or plan.data is None or FILES not in (plan.data.default_params or {}) or not any(
+            isinstance(value, np.ndarray) and value.ndim for value in data[0].values()):
+        return {}
+    reads = hasattr(loader.load(plan.data)[1], "in_memory")
+    return {name: [row[name] for row in data] for name in data[0]} if reads else {}
+
+
 def arrow_table(name: str, data: Any) -> pa.Table:
     """Returns columns, or dicts that are rows, as an Arrow table.
 

@@ -49,6 +49,14 @@ def default_plugins(data: Data) -> dict[str, str]:
     return _OF_FOLDERS if is_folder else _OF_ARRAYS if _has_pictures(first) else _OF_TABLES
 
 
+def check_label(label: Any) -> None:
+    """Raises ConfigError if a label is no name."""
+    if not isinstance(label, str):
+        raise ConfigError(Problem(
+            "label", Words(_shown(label)), expected="the name of the column or the array in data"
+            " that is the label", example="data={'image': images, 'kind': kinds}, label='kind'"))
+
+
 def params_of(plan: Plan, data: Data) -> dict[str, Any]:
     """Returns the params that name the data; TensorFlow is imported if there is a table.
 

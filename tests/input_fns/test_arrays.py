@@ -32,7 +32,7 @@ def _read(mode, params):
 def test_pixels_become_pictures_between_0_and_1(tmp_path):
     params = _saved(tmp_path, image=_IMAGES, label=_LABELS, size=np.arange(_ROWS) / 2)
     known, [(features, labels)] = _read("eval", params)
-    assert known == {"train_examples": 16, "num_classes": 4}
+    assert known == {"train_examples": 16, "num_classes": 4, "pixels": ["image"]}
     assert features["image"].shape == (4, 3, 4, 1) and features["size"].dtype == np.float32
     np.testing.assert_allclose(features["image"][..., 0], _IMAGES[4::5] / 255, rtol=1e-6)
     assert labels.dtype == np.int64 and labels.tolist() == _LABELS[4::5].tolist()
@@ -49,7 +49,26 @@ def test_pixels_become_pictures_between_0_and_1(tmp_path):
     (np.arange(_ROWS) - 5, {"num_classes": -1}, [-1, 4, 9, 14])])
 def test_a_label_is_a_class_or_a_number(labels, classes, expected, tmp_path):
     known, [(_, found)] = _read("eval", _saved(tmp_path, x=np.ones([_ROWS, 2]), label=labels))
-    assert known == {"train_examples": 16, **classes} and found.tolist() == expected
+    assert known == {"train_examples": 16, "pixels": [], **classes} and found.tolist() == expected
+
+
+def test_pixels_of_new_rows_are_those_of_the_training(tmp_path):
+    known = {"pixels": ["image"], "num_classes": 4, "predict_files": str(tmp_path / "rows.npz")}
+    params = {**_saved(tmp_path, image=_IMAGES / 255), **known}
+    [batch] = plugin.input_fn("infer", {**params, "batch_size": _ROWS})
+    np.testing.assert_allclose(batch["image"][..., 0], _IMAGES / 255, rtol=1e-6)
+    with pytest.raises(DataFileError, match="values from 0 to 239; expected 0 to 1"):
+        plugin.input_fn("infer", {**_saved(tmp_path, image=_IMAGES * 1.0), **known})
+    assert "from 0 to 239" in plugin.instance_problem({"image": _IMAGES[19]}, known)
+    assert plugin.instance_problem({"image": _IMAGES[19] / 255}, known) == ""
+
+
+def test_other_rows_are_evaluated_where_those_of_the_training_are_gone(tmp_path):
+    params = {**_saved(tmp_path, image=_IMAGES, label=_LABELS), "pixels": ["image"]}
+    params |= {"eval_files": params["train_files"], "train_files": "memory-table://gone"}
+    assert plugin.data_params({**params, "num_classes": 4}) == {}
+    with pytest.raises(DataFileError, match="expected the table again as data=, or a file"):
+        plugin.data_params(params)
 
 
 @pytest.mark.parametrize("arrays, params, expected", [
@@ -96,5 +115,7 @@ def test_pictures_in_memory_train_evaluate_and_predict(tmp_path):
     assert ended.metrics["accuracy"] > 0.95
     found = estimator_trainer.predict(tmp_path / "m", {"image": images[:7]})
     assert found["class"].tolist() == data["bright"][:7].tolist()
+    [alone] = estimator_trainer.predict(tmp_path / "m", [{"image": images[0]}])
+    assert alone["class"] == data["bright"][0]
     new = {"image": images[:50], "bright": data["bright"][:50]}
     assert estimator_trainer.evaluate(tmp_path / "m", new)["accuracy"] > 0.95
