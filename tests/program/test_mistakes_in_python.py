@@ -65,7 +65,7 @@ _MISTAKES = [
      "'estimator': 'DNNRegressor'"),
     (lambda: et.train(data={"a": [1, 2], "b": [1]}, label="b"),
      "a value of each column for each row"),
-    (lambda: et.train(data={"a": [0, 1] * 60, "b": np.arange(120) * 1j}, label="a"),
+    (lambda: et.train(data={"a": [0, 1] * 60, "b": np.arange(120) % 7 * 1j}, label="a"),
      "column 'b' of the data"),
     (lambda: et.train(data=[1, 2, 3], label="a"), "expected a DataFrame, an Arrow table"),
     (lambda: et.train(data="nofile.csv", label="old"), "For example: data='./t.csv'"),
