@@ -83,6 +83,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.cluster
 def test_a_job_without_faults_keeps_every_promise(good):
     assert promises.broken(good) == []
 

@@ -14,7 +14,7 @@ from estimator_trainer.compat.contrib.rnn import stacked
 # isort: split
 import tensorflow as tf
 
-pytestmark = pytest.mark.filterwarnings("ignore:`tf.nn.rnn_cell")
+pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore:`tf.nn.rnn_cell")]
 
 V1 = tf.compat.v1
 X = np.random.RandomState(3).randn(4, 2, 3).astype("float32")

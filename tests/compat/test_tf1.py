@@ -178,6 +178,7 @@ print(json.dumps([loss.numpy().item(), layer.kernel.numpy()[0].tolist(), rate.nu
     assert (loss, kernel, rate, shape) == (9., pytest.approx([.7, .7]), 4., [1, 1])
 
 
+@pytest.mark.cluster
 def test_a_plugin_gets_it_by_a_flag(tmp_path):
     (tmp_path / "model.py").write_text(MODEL)
     run = subprocess.run(

@@ -304,6 +304,7 @@ def _assert_same(fused, single):
         np.testing.assert_array_equal(fused[1][name], value, err_msg=name)
 
 
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore:`layer.add_variable` is deprecated")
 @pytest.mark.parametrize("model", [*_OF_TEXTS, *_OF_IDS], ids=lambda model: model.__name__[1:])
 def test_fuse_trains_the_same(model):

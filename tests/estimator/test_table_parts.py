@@ -9,6 +9,8 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.estimator import table_parts
 
+pytestmark = pytest.mark.cluster
+
 v1 = tf.compat.v1
 _ROWS = 300_000  # 4.8 MB of 4 floats, so that a part is larger than 1 MB, too.
 

@@ -7,6 +7,8 @@ import io
 import re
 import tokenize
 
+import pytest
+
 from tests.support import jobs
 
 FOLDERS = ("estimator_trainer", "model_fns", "input_fns", "benchmarks", "docs", "examples", "tests")
@@ -112,5 +114,6 @@ def _found():
                     for place, name in names for word in _old_words(place, name)]
 
 
+@pytest.mark.cluster
 def test_a_text_names_its_subject_and_a_name_is_in_the_fields_words():
     assert not _found()

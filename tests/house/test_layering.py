@@ -5,7 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 
+import pytest
+
 from tests.support import jobs
+
+pytestmark = pytest.mark.cluster
 
 ROOT = jobs.REPO / "estimator_trainer"
 # From the top to the bottom: a package imports only from those that stand below it. A module that

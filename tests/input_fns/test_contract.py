@@ -16,6 +16,8 @@ from input_fns import arrays, csv, digits, image_folder, tfds as tfds_plugin, tf
 from tests.support import csv_files, example_files, images_of_classes, numbered_rows, reading
 from tests.support.reading import context
 
+pytestmark = pytest.mark.cluster
+
 _OFF = tf.data.experimental.AutoShardPolicy.OFF
 
 

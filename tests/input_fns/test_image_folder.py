@@ -9,7 +9,7 @@ from input_fns.reading import augment, image_facts
 from tests.support import images_of_classes
 from tests.support.images_of_classes import CLASSES, encoded, names_of
 
-pytestmark = pytest.mark.any_tensorflow
+pytestmark = [pytest.mark.cluster, pytest.mark.any_tensorflow]
 
 
 @pytest.fixture(scope="module", name="folder")

@@ -15,7 +15,7 @@ from input_fns.reading import class_folders, image_decode, image_files
 from input_fns.reading.errors import DataFileError
 from tests.support.images_of_classes import encoded, names_of
 
-pytestmark = pytest.mark.any_tensorflow
+pytestmark = [pytest.mark.cluster, pytest.mark.any_tensorflow]
 
 # 2x3 pixels of one colour, as Pillow writes them, and two such frames.
 COLOUR = (250, 120, 10)

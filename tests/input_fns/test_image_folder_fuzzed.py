@@ -32,7 +32,7 @@ GIF = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c000
 BMP = b"BM" + struct.pack("<IHHIIiiHHIIiiII", 58, 0, 0, 54, 40, 1, 1, 1, 24, 0, 4, 2835, 2835, 0,
                           0) + b"\1\2\3\0"
 
-pytestmark = pytest.mark.any_tensorflow
+pytestmark = [pytest.mark.cluster, pytest.mark.any_tensorflow]
 
 
 def _png_of(width: int, height: int) -> bytes:

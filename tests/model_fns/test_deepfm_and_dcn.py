@@ -13,6 +13,8 @@ from model_fns import dcn, deepfm, wide_deep
 from model_fns.training import columns
 from tests.support import jobs
 
+pytestmark = pytest.mark.cluster
+
 _NAN = float("nan")
 _MODELS = [(deepfm, {}), (dcn, {}), (dcn, {"structure": "parallel", "cross_rank": 3})]
 _KINDS = {"two classes": ({"num_classes": 2}, [0, 1, 1]),

@@ -12,6 +12,8 @@ import tensorflow as tf
 from estimator_trainer import cli
 from model_fns import dcn, deepfm, wide_deep
 
+pytestmark = pytest.mark.cluster
+
 _NUMBER = {"kind": "number", "mean": 40.0, "deviation": 10.0, "knots": [20.0, 40.0, 60.0],
            "missing": True}
 _COLUMNS = {"age": _NUMBER, "city": {"kind": "category", "values": ["Oslo", "Rome"]},

@@ -13,6 +13,8 @@ import pytest
 from estimator_trainer.coordination import job_state, sequel
 from tests.support import jobs
 
+pytestmark = pytest.mark.cluster
+
 _TWICE = jobs.REPO / "tests" / "program" / "scripts" / "twice.py"
 
 
