@@ -15,8 +15,9 @@ label="label")`. A command line names .npz files, which `numpy.savez` writes. Pa
                     label's values in the training rows, sorted
   num_classes       labels are 0 to this - 1, checked; 0: from the training rows; -1: the label is
                     no class
-  pixels            the arrays of pixels, a JSON list; []: those of uint8 with two dimensions or
-                    more in each row, if the training rows have some
+  kinds             JSON object, what an array with two dimensions or more in each row has: name ->
+                    "pixels" of 8 bits, "bytes", which stay 0 to 255, or other "numbers"; {}: pixels
+                    where the training rows are uint8, else numbers
 
 For `batch_size`, `epochs`, `shuffle_buffer` and `seed` see `input_fns/reading/pipeline.py`; an
 order is that of all rows, unless shuffle_buffer is 0.
@@ -50,7 +51,7 @@ DEFAULT_PARAMS = {
     "label": "label",
     "label_vocabulary": [],
     "num_classes": 0,
-    "pixels": [],
+    "kinds": {},
 }
 DATA = "arrays"
 FIRST_PARAMS = ("train_files", "eval_files", "label", "batch_size")
@@ -58,6 +59,7 @@ GLOBAL_BATCH_PARAM = "batch_size"
 TRAINS_UNTIL = "no_improvement"
 STARTS_OVER = True
 
+_KINDS = ("pixels", "bytes", "numbers")
 _NO_CLASSES = -1
 _MOST_CLASSES = 10_000
 
@@ -85,7 +87,7 @@ def in_memory(table: pa.Table) -> str:
 
 
 def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the number of training examples, the arrays of pixels, and the classes.
+    """Returns the number of training examples, the kinds of the arrays, and the classes.
 
     Other rows may be evaluated without those of the training, whose facts are known.
     """
@@ -100,9 +102,9 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     rows = _part(rows, params, training=True)
     assert rows.labels is not None
     known: dict[str, Any] = {"train_examples": rows.size}
-    if not params["pixels"]:
-        known["pixels"] = [name for name, array in rows.features.items()
-                           if array.dtype == np.uint8 and array.ndim > 2]
+    if not params["kinds"]:
+        known["kinds"] = {name: "pixels" if array.dtype == np.uint8 else "numbers"
+                          for name, array in rows.features.items() if array.ndim > 2}
     if params["num_classes"] or params["label_vocabulary"]:
         return {**known, "num_classes": params["num_classes"] or len(params["label_vocabulary"])}
     kind = rows.labels.dtype.kind
@@ -110,18 +112,18 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
         texts = sorted(each.decode("utf-8", "replace") for each in set(rows.labels.ravel()))
         return {**known, "num_classes": len(texts), "label_vocabulary": texts}
     highest = int(rows.labels.max()) if kind in "biu" else _MOST_CLASSES
-    is_class = kind in "biu" and rows.labels.min() >= 0 and highest < _MOST_CLASSES
+    is_class = (kind in "biu" and rows.labels.ndim == 1 and rows.labels.min() >= 0
+                and highest < _MOST_CLASSES)
     if rows.labels.ndim == 2 and (rows.labels.sum(axis=1) == 1).all():
         logging.warning("label %s has %d numbers in each row, of which one is 1. A class is one "
                         "number: numpy.argmax(%s, axis=1)", params["label"], rows.labels.shape[1],
                         params["label"])
-        is_class = False
     return {**known, "num_classes": highest + 1 if is_class else _NO_CLASSES}
 
 
 def instance_problem(features: Mapping[str, np.ndarray], params: Mapping[str, Any]) -> str:
     """Returns what is wrong with pixels that come as JSON, as numbers; "" if nothing is."""
-    for name in params["pixels"]:
+    for name in _named(params, "pixels"):
         if name in features and (problem := _unscaled(features[name])):
             return f"has {name} with {problem}"
     return ""
@@ -148,19 +150,44 @@ def _rows(mode: str, params: Mapping[str, Any]) -> Arrays:
     return _with_pixels(rows._replace(labels=labels), params)
 
 
+def _named(params: Mapping[str, Any], kind: str) -> list[str]:
+    return [name for name, each in params["kinds"].items() if each == kind]
+
+
 def _with_pixels(rows: Arrays, params: Mapping[str, Any]) -> Arrays:
     """Returns the rows, in which arrays of uint8 are pixels and no others.
 
     Raises:
-      DataFileError: Pixels that are numbers already are not from 0 to 1.
+      DataParamError: `kinds` names another array, or another kind.
+      DataFileError: An array is not of the kind of the training.
     """
+    _check_kinds(rows, params)
     features = dict(rows.features)
     for name, array in features.items():
-        if name not in params["pixels"]:
-            features[name] = array.astype(np.float32) if array.dtype == np.uint8 else array
-        elif array.dtype != np.uint8 and (problem := _unscaled(array)):
+        kind, is_8_bit = params["kinds"].get(name, ""), array.dtype == np.uint8
+        problem = ""
+        if kind == "pixels":
+            problem = ("one number for each row; expected a picture" if array.ndim < 3 else
+                       "" if is_8_bit else _unscaled(array))
+        elif kind == "numbers" and is_8_bit:
+            problem = ("pixels of 8 bits, and was trained on other numbers; expected such numbers. "
+                       f"For example, for numbers from 0 to 1: {name} / 255.0")
+        if problem:
             raise DataFileError(f"array {name!r} of {rows.place} has {problem}")
+        if is_8_bit and kind != "pixels":
+            features[name] = array.astype(np.float32 if array.ndim > 2 else np.int64)
     return rows._replace(features=features)
+
+
+def _check_kinds(rows: Arrays, params: Mapping[str, Any]) -> None:
+    for name, kind in params["kinds"].items():
+        if name not in rows.features or kind not in _KINDS:
+            raise DataParamError(
+                f"{rows.place} has the arrays {', '.join(rows.features)}, and not {name!r}, of "
+                "which the training knows the kind; expected all arrays of the training"
+                if kind in _KINDS else
+                f"kinds has {kind!r} for {name!r}; expected one of {', '.join(_KINDS)}. For "
+                f"example: --param kinds='{{\"{name}\": \"pixels\"}}'")
 
 
 def _part(rows: Arrays, params: Mapping[str, Any], training: bool) -> Arrays:
@@ -172,7 +199,7 @@ def _part(rows: Arrays, params: Mapping[str, Any], training: bool) -> Arrays:
         raise DataParamError(
             f"eval_every is {every} and eval_files is '', and there are {rows.size} rows; "
             "expected 2 or more, and as many rows. For example: --param "
-            f"eval_every={min(rows.size, 5)}")
+            f"eval_every={min(max(rows.size, 2), 5)}")
     is_held_out = np.arange(1, rows.size + 1) % every == 0
     return rows.taken(~is_held_out if training else is_held_out)
 
@@ -181,6 +208,7 @@ def _learned(rows: Arrays, params: Mapping[str, Any]) -> np.ndarray:
     """Returns labels as classes, or as numbers."""
     labels, classes = rows.labels, params["num_classes"]
     assert labels is not None
+    _check_labels(labels, rows.place, params)
     if labels.dtype.kind == "O":
         return _indices(labels, params, rows.place)
     if classes < 1:
@@ -193,6 +221,22 @@ def _learned(rows: Arrays, params: Mapping[str, Any]) -> np.ndarray:
             f"{labels.ravel()[wrong[0]]}, and num_classes is {classes}; expected an integer, 0 to "
             f"{classes - 1}; if the label is a number and no class: --param num_classes=-1")
     return found
+
+
+def _check_labels(labels: np.ndarray, place: str, params: Mapping[str, Any]) -> None:
+    """Raises DataParamError if labels are missing, or of another kind than num_classes says."""
+    name = f"label {params['label']!r} of {place}"
+    is_text = labels.dtype.kind == "O"
+    if params["num_classes"] > 0 and labels.ndim > 1:
+        raise DataParamError(
+            f"{name} has the shape {list(labels.shape[1:])} in each row, and num_classes is "
+            f"{params['num_classes']}; expected one class in each row")
+    if params["label_vocabulary"] and not is_text:
+        raise DataParamError(f"{name} is a number; expected a text, one of "
+                             f"{', '.join(params['label_vocabulary'])}, as in the training")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        row = np.flatnonzero(np.isnan(labels.reshape(len(labels), -1)).any(axis=1))[0]
+        raise DataParamError(f"{name} is NaN in row {row + 1}; expected a label in each row")
 
 
 def _indices(labels: np.ndarray, params: Mapping[str, Any], place: str) -> np.ndarray:
@@ -238,4 +282,6 @@ def _finished(*batch: Any) -> Any:
 def _pixels(name: str, tensor: tf.Tensor) -> tf.Tensor:
     if tensor.dtype == tf.uint8:
         tensor = tf.cast(tensor, tf.float32) / 255.0
+    elif name == "image" and tensor.dtype != tf.string:
+        tensor = tf.cast(tensor, tf.float32)
     return tensor[..., tf.newaxis] if name == "image" and len(tensor.shape) == 3 else tensor

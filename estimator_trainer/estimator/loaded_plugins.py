@@ -159,7 +159,7 @@ def instance_problem(plan: Plan, features: Mapping[str, Any]
             return None
         assert plan.params is not None
         return _judge(loader.load(plan.data)[1], plan.params.values)
-    except (ConfigError, OSError, SyntaxError):
+    except (ConfigError, OSError, SyntaxError, SystemExit):
         return None
 
 

@@ -14,6 +14,7 @@ from estimator_trainer.plugins.params import FILES
 from estimator_trainer.prediction import predict, typed_rows
 from estimator_trainer.prediction.prediction_writer import PredictionWriter
 
+_OF_ARRAYS = "arrays"
 _EXAMPLE = {"age": [31, 52], "old": ["no", "yes"]}
 
 
@@ -71,11 +72,10 @@ def stacked(plan: Plan, data: Any) -> dict[str, list[Any]]:
     """
     is_rows = isinstance(data, (list, tuple)) and bool(data) and all(
         isinstance(row, Mapping) and row.keys() == data[0].keys() for row in data)
-    if not is_rows or plan.data is None or FILES not in (plan.data.default_params or {}) or not any(
+    if not is_rows or plan.data is None or plan.data.data != _OF_ARRAYS or not any(
             isinstance(value, np.ndarray) and value.ndim for value in data[0].values()):
         return {}
-    reads = hasattr(loader.load(plan.data)[1], "in_memory")
-    return {name: [row[name] for row in data] for name in data[0]} if reads else {}
+    return {name: [row[name] for row in data] for name in data[0]}
 
 
 def arrow_table(name: str, data: Any) -> pa.Table:
@@ -121,6 +121,12 @@ def _columns(data: Any) -> dict[str, Any]:
         return {str(name): data.iloc[:, i] for i, name in enumerate(data.columns)}
     if isinstance(data, Mapping):
         columns = {str(name): column for name, column in data.items()}
+        for name, column in columns.items():
+            if not hasattr(column, "__len__") or isinstance(column, (str, bytes)) or (
+                    getattr(column, "ndim", 1) == 0):
+                raise ConfigError(
+                    f"column {name!r} of the data is {str(column)[:40]!r}; expected a value for"
+                    f" each row. For example: data={_EXAMPLE}")
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise ConfigError(f"the columns of the data have different lengths: {lengths}; expected"
@@ -158,7 +164,13 @@ def has_arrays(column: Any) -> bool:
 
 
 def _with_arrays(column: Any) -> pa.Array:
-    return pa.FixedShapeTensorArray.from_numpy_ndarray(np.ascontiguousarray(column))
+    array = np.asanyarray(column)
+    if array.dtype.kind not in "biuf" or np.ma.is_masked(array):
+        what = "masked values" if np.ma.is_masked(array) else f"values of {array.dtype}"
+        raise ValueError(f"its arrays have {what}")
+    # Arrow has no arrays of booleans, and none in another order of bytes.
+    array = array.astype(np.float32 if array.dtype == bool else array.dtype.newbyteorder("="))
+    return pa.FixedShapeTensorArray.from_numpy_ndarray(np.ascontiguousarray(array))
 
 
 def reading(plan: Plan, path: str) -> Plan:

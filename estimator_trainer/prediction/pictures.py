@@ -17,6 +17,8 @@ from estimator_trainer.prediction import frames, predict
 
 _OF_IMAGES = "images"
 _FILE_NAME = "file_name"
+# An array of so few columns has channels in their place.
+_FEWEST_COLUMNS = 5
 # The modes that a PNG file has; others, such as that of printing, become RGB.
 _PNG_MODES = ("1", "L", "LA", "I", "I;16", "P", "RGB", "RGBA")
 
@@ -34,7 +36,9 @@ def found(plan: Plan, data: Any) -> list[Any]:
         return []
     if _is_picture(data):
         return [data]
-    several = list(data) if isinstance(data, (list, tuple, np.ndarray)) else []
+    is_one = isinstance(data, np.ndarray) and data.ndim == 3 and data.shape[-1] < _FEWEST_COLUMNS
+    several = [data] if is_one else list(data) if isinstance(
+        data, (list, tuple, np.ndarray)) and getattr(data, "ndim", None) != 0 else []
     if not any(_is_of_pillow(each) or isinstance(each, np.ndarray) for each in several):
         return []
     for number, each in enumerate(several, 1):
@@ -80,7 +84,13 @@ def _stored(pictures: list[Any]) -> Iterator[str]:
             for number, picture in enumerate(pictures):
                 path = os.path.join(folder, f"{number:09}.png")
                 if _is_of_pillow(picture):
-                    _save(picture, path)
+                    try:
+                        _save(picture, path)
+                    except (OSError, ValueError) as error:
+                        raise ConfigError(
+                            f"instance {number + 1} of the data to predict cannot be stored as PNG:"
+                            f" {error}; expected an image that can. For example:"
+                            " image.convert('RGB')") from error
                 else:
                     picture = picture.reshape([*picture.shape[:2], -1])
                     with open(path, "wb") as file:

@@ -113,7 +113,9 @@ def is_path(data: Any) -> bool:
 def check_instances(data: Any) -> None:
     """Raises ConfigError if data to predict are neither paths, rows, columns nor a picture."""
     is_picture = hasattr(data, "__array_interface__") and getattr(data, "ndim", 3) > 1
-    if not (isinstance(data, Iterable) or hasattr(data, "__arrow_c_stream__") or is_picture):
+    is_number = getattr(data, "ndim", 1) == 0
+    if is_number or not (isinstance(data, Iterable) or hasattr(data, "__arrow_c_stream__")
+                         or is_picture):
         raise ConfigError(Problem(
             "data", data, expected="a path, a list of paths, a list of dicts that are rows, a"
             " DataFrame, an Arrow table, or a dict from name to column",

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import shlex
 from typing import Any, Callable, Sequence
 
 from absl import flags
@@ -13,6 +12,9 @@ from estimator_trainer.settings import command_table, flag_file
 
 # Two names are this alike if one is the other with a letter or two wrong.
 _LIKENESS = 0.8
+_PLAIN_VALUE = re.compile(r"[+-]?\d[\d.e+-]{0,20}|[A-Za-z][a-z_]{0,20}")
+_SECRETS = ("password", "passwd", "passphrase", "secret", "token", "api_key", "access_key", "key",
+            "auth", "credentials")
 
 
 def flags_of(word: str = "train") -> flags.FlagValues:
@@ -53,7 +55,8 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues,
                   argv: Sequence[str]) -> Problem | str:
     if isinstance(error, flags.UnrecognizedFlagError):
         near = near_match(f"--{error.flagname}", [f"--{name}" for name in values], _LIKENESS)
-        typed = f"{error.flagname}={_value_of(error.flagname, argv)}"
+        name = error.flagname.replace("-", "_")
+        typed = f"{name}={_value_of(name, argv)}"
         if "param" in values and not near:
             near = f" A param of a plug-in is set by --param {typed}"
         if "max_restarts" in values and error.flagname in flags_of():
@@ -107,10 +110,11 @@ def _source_of(name: str, argv: Sequence[str]) -> str:
 
 
 def _value_of(name: str, argv: Sequence[str]) -> str:
-    """Returns the value that a flag has on the line, as a shell takes it; "..." for none."""
+    """Returns the value that a flag has on the line, if it is a number or a word; else "..."."""
     found = [word.partition("=")[2] for word in argv if flag_file.name_of(word) == name]
-    is_shown = found and found[0] and not redaction.is_secret(name)
-    return shlex.quote(redaction.for_terminal(found[0])) if is_shown else "..."
+    # The flag is unknown, and may be a secret's with a slip in its name.
+    is_plain = found and _PLAIN_VALUE.fullmatch(found[0]) and not redaction.is_secret(name)
+    return found[0] if is_plain and not near_match(name, _SECRETS) else "..."
 
 
 def _stray(words: Sequence[str], argv: Sequence[str]) -> Problem | None:

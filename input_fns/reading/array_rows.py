@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tokenize
 from typing import Any, Mapping, NamedTuple, Optional
 import zipfile
+import zlib
 
 import numpy as np
 
@@ -75,6 +77,8 @@ def _of_file(path: str, label: str, labelled: bool) -> Arrays:
             f"the arrays of {place} have different numbers of rows: {lengths}; expected a row of "
             "each array for each example. For example: a file of their own for train_files and for "
             "eval_files")
+    if not found:
+        raise DataFileError(f"{place} has no arrays; expected an array for each feature")
     labels = found.pop(label, None)
     if labels is not None and labels.shape[1:] == (1,):
         labels = labels[:, 0]
@@ -95,9 +99,13 @@ def _in_npz(path: str) -> dict[str, np.ndarray]:
         with file_system.opened(path) as file, np.load(file, allow_pickle=False) as arrays:
             if isinstance(arrays, np.ndarray):
                 raise ValueError("it holds one array without a name")
-            return dict(arrays)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        why = "it holds Python objects" if "allow_pickle" in str(error) else str(error)
+            found = dict(arrays)
+            if other := [name for name in found if not isinstance(found[name], np.ndarray)]:
+                raise ValueError(f"{other[0]} in it is no array")
+            return found
+    except (OSError, ValueError, EOFError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile,
+            zlib.error) as error:
+        why = "no arrays, or some of Python objects" if "allow_pickle" in str(error) else str(error)
         raise DataFileError(
             f"{path} cannot be read as arrays: {why}; expected an .npz file of numbers or texts. "
             "For example, in Python: numpy.savez('train.npz', image=images, label=labels)"
@@ -111,14 +119,24 @@ def _plain(name: str, array: np.ndarray, place: str) -> np.ndarray:
             f"array {name!r} of {place} is {array.dtype} of the shape {array.shape}; expected "
             "numbers, booleans or texts, with a row for each example")
     if array.dtype.kind in "SUO":
-        texts = [each if isinstance(each, bytes) else str(each).encode() for each in array.ravel()]
-        return np.array(texts, object).reshape(array.shape)
-    return array.astype(np.float32) if array.dtype == np.float64 else array
+        texts = np.empty(array.size, object)
+        for i, each in enumerate(array.ravel()):
+            if not isinstance(each, (str, bytes)):
+                row = i // (array.size // len(array)) + 1
+                raise DataFileError(
+                    f"array {name!r} of {place} has {str(each)[:40]} ({type(each).__name__}) in "
+                    f"row {row}; expected a text or a number in each row, or arrays of one shape. "
+                    f"For example: numpy.array({name})")
+            texts[i] = each if isinstance(each, bytes) else each.encode()
+        return texts.reshape(array.shape)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 4:
+        return array.astype(np.float32)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _check_same(first: Arrays, other: Arrays) -> None:
     """Raises DataFileError if two files cannot follow one another."""
-    shapes = [{name: (array.shape[1:], _KINDS[array.dtype.kind])
+    shapes = [{name: (array.shape[1:], _KINDS[array.dtype.kind], array.dtype == np.uint8)
                for name, array in (*part.features.items(), ("", part.labels))
                if array is not None} for part in (first, other)]
     if shapes[0] != shapes[1]:

@@ -83,7 +83,8 @@ class _Memory(_Source):
 
 
 _SOURCES = {table_file.PARQUET: _Parquet, table_file.FEATHER: _Feather, table_file.MEMORY: _Memory}
-_tables: weakref.WeakValueDictionary[str, pa.Table] = weakref.WeakValueDictionary()
+# A program may have several tables of one content, each for a time of its own.
+_tables: dict[str, list[weakref.ref[pa.Table]]] = {}
 
 
 def path_of(table: pa.Table) -> str:
@@ -95,7 +96,11 @@ def path_of(table: pa.Table) -> str:
     with ipc.new_stream(pa.PythonFile(content, "w"), table.schema.remove_metadata()) as stream:
         stream.write_table(table.replace_schema_metadata(None))
     path = f"{table_file.MEMORY_SCHEME}{content.hash.hexdigest()}"
-    _tables[path] = table
+    for each in list(_tables):
+        _tables[each] = [reference for reference in _tables[each] if reference() is not None]
+        if not _tables[each]:
+            del _tables[each]
+    _tables.setdefault(path, []).append(weakref.ref(table))
     return path
 
 
@@ -112,7 +117,8 @@ def arrays_in(path: str) -> dict[str, np.ndarray]:
 
 
 def _in_memory(path: str) -> pa.Table:
-    table = _tables.get(path)
+    tables = (reference() for reference in _tables.get(path, ()))
+    table = next((each for each in tables if each is not None), None)
     if table is None:
         raise DataFileError(
             "the data are a table that another program, or an earlier call, had in memory; "
@@ -135,8 +141,14 @@ def _split(path: str) -> pa.Table:
                 f"column {name!r} of the table in memory has an array of the shape "
                 f"{list(array.shape[1:])} in each row; expected a number, a text or a vector. For "
                 "example, for pictures: --model_fn=cnn --input_fn=arrays")
-        columns.update({f"{name}_{i}": each for i, each in enumerate(array.T)}
-                       if array.ndim > 1 else {name: _in_memory(path)[name]})
+        made = ({f"{name}_{i}": each for i, each in enumerate(array.T)} if array.ndim > 1 else
+                {name: _in_memory(path)[name]})
+        if twice := columns.keys() & made.keys():
+            raise DataParamError(
+                f"column {name!r} of the table in memory is a vector, whose places would be columns"
+                f" {min(twice)!r} and so on, and there is another {min(twice)!r}; expected another "
+                "name of one of them")
+        columns.update(made)
     return pa.table(columns)
 
 

@@ -19,9 +19,11 @@ def of(params: Mapping[str, Any], count: int) -> list[str]:
     Names such as "0" and "1" may be those of folders, or of texts.
     """
     names = list(map(str, params.get("class_names") or params.get("label_vocabulary") or ()))
+    if not names:
+        return []
     numbers = list(map(str, range(count)))
     are_numbers = names[:count] == numbers and params.get("label_vocabulary") == []
-    return [] if not names or are_numbers else [*names[:count], *numbers[len(names):]]
+    return [] if are_numbers else [*names[:count], *numbers[len(names):]]
 
 
 def added(predictions: Mapping[str, tf.Tensor], classes: tf.Tensor,
