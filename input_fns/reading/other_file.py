@@ -97,8 +97,6 @@ def _recognised(head: bytes) -> tuple[str, str]:
             return what, _OF_PICKLE if what == "a pickle" else cure
     if head.startswith(b"PK") and (b"[Content_Types].xml" in head or b"opendocument" in head):
         return _SHEET
-    if head.startswith(b"PK") and b".npy" in head[:100]:
-        return "a file of NumPy's arrays", "--input_fn=arrays"
     if start[:1] == b"[" and start[1:].lstrip()[:1] in (b"{", b"["):
         return "one JSON array", _OF_ARRAY
     if head[257:262] == b"ustar":

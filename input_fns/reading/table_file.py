@@ -195,6 +195,9 @@ def _member(path: str, file: BinaryIO) -> BinaryIO:
     archive = zipfile.ZipFile(file)
     names = [name for name in archive.namelist() if not name.endswith("/") and not any(
         part.startswith(_NOT_DATA) for part in name.split("/"))]
+    if names and all(name.endswith(".npy") for name in names):
+        raise DataFileError(f"{path} has arrays of NumPy ({', '.join(names[:5])}); expected a "
+                            "table. For example: --input_fn=arrays")
     if len(names) != 1:
         raise DataFileError(
             f"{path} is a zip archive of {len(names)} files ({', '.join(names[:5])}"

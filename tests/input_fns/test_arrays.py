@@ -143,6 +143,12 @@ def test_a_table_of_pictures_names_the_input_fn_that_reads_them():
         csv.data_params(params)
 
 
+def test_a_table_of_a_file_of_arrays_names_the_input_fn_that_reads_it(tmp_path):
+    path = _saved(tmp_path, image=_IMAGES, label=_LABELS)["train_files"]
+    with pytest.raises(DataFileError, match="has arrays of NumPy .*expected a table.*=arrays"):
+        csv.data_params({**csv.DEFAULT_PARAMS, "train_files": path})
+
+
 @pytest.mark.soak
 def test_pictures_in_memory_train_evaluate_and_predict(tmp_path):
     random = np.random.default_rng(3)
