@@ -5,18 +5,26 @@ from __future__ import annotations
 import inspect
 import pydoc
 import re
+import typing
 
 import pytest
 
 from docs.site import keywords
 import estimator_trainer
-from estimator_trainer.python import keyword_settings
+from estimator_trainer.python import keyword_settings, keywords as typed
 
 pytestmark = pytest.mark.any_tensorflow
 
 
 def test_the_typed_keywords_are_those_of_the_flags():
     assert keywords.FILE.read_text(encoding="utf-8") == keywords.source(), keywords.COMMAND
+
+
+@pytest.mark.parametrize("name", keywords.COMMANDS)
+def test_a_type_checker_sees_the_settings(name):
+    hints = typing.get_type_hints(getattr(typed, name.capitalize()))
+    fields = {field.name for field in keyword_settings.fields_of(name)}
+    assert set(hints) <= fields and fields - set(hints) <= {"model_fn", "input_fn", "model_dir"}
 
 
 @pytest.mark.parametrize("name", keywords.COMMANDS)
