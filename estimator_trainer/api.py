@@ -156,14 +156,11 @@ def predict(model_dir: Folder = "", data: Any = None, *, params: Mapping[str, An
             from estimator_trainer.prediction import frames, pictures, predict as predict_lib
             if images := pictures.found(plan, data):
                 return pictures.predicted(plan, images)
-            if columns := frames.stacked(plan, data):
-                rows = frames.Rows(plan, columns)
+            stacked = frames.stacked(plan, data)
+            if stacked or frames.is_columns(data):
+                rows = frames.Rows(plan, stacked or data)
                 with start.explaining(rows.plan):
-                    return list(predict_lib.instances(rows.plan))
-            if frames.is_columns(data):
-                rows = frames.Rows(plan, data)
-                with start.explaining(rows.plan):
-                    return rows.predicted()
+                    return list(predict_lib.instances(rows.plan)) if stacked else rows.predicted()
             several = data if isinstance(data, Iterable) else [data]
             return list(predict_lib.instances(plan, None if is_path else several))
 

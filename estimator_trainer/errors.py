@@ -271,7 +271,11 @@ def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:
 
 def near_match(got: str, allowed: Iterable[str], least_likeness: float = 0.6) -> str:
     """Returns ` Did you mean 'x'?` when another of `allowed` resembles `got`, else ""."""
-    near = nearest(got, allowed, least_likeness)
+    return did_you_mean(nearest(got, allowed, least_likeness))
+
+
+def did_you_mean(near: str) -> str:
+    """Returns ` Did you mean 'x'?`, or "" for ""."""
     return f" Did you mean {near!r}?" if near else ""
 
 

@@ -41,6 +41,7 @@ import tensorflow as tf
 from input_fns.reading import array_rows, arrow_file, memory, pipeline
 from input_fns.reading.array_rows import Arrays
 from input_fns.reading.errors import DataFileError, DataParamError
+from input_fns.reading.label_classes import NO_CLASSES
 
 DEFAULT_PARAMS = {
     **pipeline.DEFAULT_PARAMS,
@@ -60,7 +61,6 @@ TRAINS_UNTIL = "no_improvement"
 STARTS_OVER = True
 
 _KINDS = ("pixels", "bytes", "numbers")
-_NO_CLASSES = -1
 _MOST_CLASSES = 10_000
 
 
@@ -105,26 +105,30 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     if not params["kinds"]:
         known["kinds"] = {name: "pixels" if array.dtype == np.uint8 else "numbers"
                           for name, array in rows.features.items() if array.ndim > 2}
+    return {**known, **_classes(rows.labels, params)}
+
+
+def _classes(labels: np.ndarray, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns num_classes, and the texts of a text label."""
     if params["num_classes"] or params["label_vocabulary"]:
-        return {**known, "num_classes": params["num_classes"] or len(params["label_vocabulary"])}
-    kind = rows.labels.dtype.kind
+        return {"num_classes": params["num_classes"] or len(params["label_vocabulary"])}
+    kind = labels.dtype.kind
     if kind == "O":
-        texts = sorted(each.decode("utf-8", "replace") for each in set(rows.labels.ravel()))
-        return {**known, "num_classes": len(texts), "label_vocabulary": texts}
-    highest = int(rows.labels.max()) if kind in "biu" else _MOST_CLASSES
-    is_class = (kind in "biu" and rows.labels.ndim == 1 and rows.labels.min() >= 0
-                and highest < _MOST_CLASSES)
-    if rows.labels.ndim == 2 and (rows.labels.sum(axis=1) == 1).all():
+        texts = sorted(each.decode("utf-8", "replace") for each in set(labels.ravel()))
+        return {"num_classes": len(texts), "label_vocabulary": texts}
+    if labels.ndim == 2 and (labels.sum(axis=1) == 1).all():
         logging.warning("label %s has %d numbers in each row, of which one is 1. A class is one "
-                        "number: numpy.argmax(%s, axis=1)", params["label"], rows.labels.shape[1],
+                        "number: numpy.argmax(%s, axis=1)", params["label"], labels.shape[1],
                         params["label"])
-    return {**known, "num_classes": highest + 1 if is_class else _NO_CLASSES}
+    is_class = (kind in "biu" and labels.ndim == 1 and labels.min() >= 0
+                and labels.max() < _MOST_CLASSES)
+    return {"num_classes": int(labels.max()) + 1 if is_class else NO_CLASSES}
 
 
 def instance_problem(features: Mapping[str, np.ndarray], params: Mapping[str, Any]) -> str:
     """Returns what is wrong with pixels that come as JSON, as numbers; "" if nothing is."""
-    for name in _named(params, "pixels"):
-        if name in features and (problem := _unscaled(features[name])):
+    for name, kind in params["kinds"].items():
+        if kind == "pixels" and name in features and (problem := _unscaled(features[name])):
             return f"has {name} with {problem}"
     return ""
 
@@ -148,10 +152,6 @@ def _rows(mode: str, params: Mapping[str, Any]) -> Arrays:
         rows = _part(rows, params, training)
     labels = None if mode == "infer" or rows.labels is None else _learned(rows, params)
     return _with_pixels(rows._replace(labels=labels), params)
-
-
-def _named(params: Mapping[str, Any], kind: str) -> list[str]:
-    return [name for name, each in params["kinds"].items() if each == kind]
 
 
 def _with_pixels(rows: Arrays, params: Mapping[str, Any]) -> Arrays:

@@ -122,7 +122,7 @@ def _not_found(kind: str, name: str, target: str) -> errors.ConfigError:
     return errors.ConfigError(errors.Problem(
         kind, name, "and there is no such plug-in",
         f"one of {', '.join(known)}, a dotted module or a file", example,
-        advice=f" Did you mean {near!r}?" if near else ""))
+        advice=errors.did_you_mean(near)))
 
 
 def _read(kind: str, name: str, module: str, path: pathlib.Path, function: str,

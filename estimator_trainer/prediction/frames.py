@@ -70,12 +70,11 @@ def stacked(plan: Plan, data: Any) -> dict[str, list[Any]]:
 
     An input_fn knows of which kind an array is; a feature as JSON is numbers alone. Else {}.
     """
-    is_rows = isinstance(data, (list, tuple)) and bool(data) and all(
-        isinstance(row, Mapping) and row.keys() == data[0].keys() for row in data)
-    if not is_rows or plan.data is None or plan.data.data != _OF_ARRAYS or not any(
-            isinstance(value, np.ndarray) and value.ndim for value in data[0].values()):
+    if plan.data is None or plan.data.data != _OF_ARRAYS or not _are_rows(data) or any(
+            row.keys() != data[0].keys() for row in data) or not any(
+                isinstance(value, np.ndarray) and value.ndim for value in data[0].values()):
         return {}
-    return {name: [row[name] for row in data] for name in data[0]}
+    return _of_rows(data)
 
 
 def arrow_table(name: str, data: Any) -> pa.Table:
@@ -88,15 +87,25 @@ def arrow_table(name: str, data: Any) -> pa.Table:
     Raises:
       ConfigError: The data are none of these, or their columns cannot be read.
     """
-    if isinstance(data, (list, tuple)) and data and all(isinstance(row, Mapping) for row in data):
-        names = dict.fromkeys(key for row in data for key in row)
-        data = {key: [row.get(key) for row in data] for key in names}
+    if _are_rows(data):
+        data = _of_rows(data)
     if not is_columns(data):
         raise ConfigError(Problem(
             name, Words(f"a {type(data).__name__}"), expected="a DataFrame, an Arrow table, a dict"
             " from name to column, a list of dicts that are rows, or the path of a file or a"
             " folder", example=f"{name}={_EXAMPLE}, label='old'", source=Setting(name)))
     return _arrow(data, _columns(data))
+
+
+def _are_rows(data: Any) -> bool:
+    return isinstance(data, (list, tuple)) and bool(data) and all(
+        isinstance(row, Mapping) for row in data)
+
+
+def _of_rows(data: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Returns rows as columns; None where a row has no such entry."""
+    names = dict.fromkeys(key for row in data for key in row)
+    return {name: [row.get(name) for row in data] for name in names}
 
 
 def _with_answers(data: Any, beside: Mapping[str, Any], found: predict.Found,

@@ -5,7 +5,8 @@ import dataclasses
 import os
 from typing import Any, Literal, Mapping
 
-from estimator_trainer.errors import ConfigError, near_match, Param, Problem, Setting, UNKNOWN
+from estimator_trainer.errors import (ConfigError, did_you_mean, near_match, Param, Problem,
+                                      Setting, UNKNOWN)
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -65,7 +66,7 @@ def config_of(user_set: Mapping[str, Any], command: str = "train") -> TrainerCon
 
 def _meant(name: str) -> str:
     """Returns the setting that other libraries call by a name, as a question; "" for none."""
-    return f" Did you mean {_ELSEWHERE[name]!r}?" if name in _ELSEWHERE else ""
+    return did_you_mean(_ELSEWHERE.get(name, ""))
 
 
 def words_of(config: TrainerConfig, user_set: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from estimator_trainer import deadlines, storage
 from estimator_trainer.cluster import topology
-from estimator_trainer.errors import near_match, nearest, Problem, refuse, Setting
+from estimator_trainer.errors import did_you_mean, nearest, Problem, refuse, Setting
 from estimator_trainer.settings import conflicts, length
 
 
@@ -49,7 +49,7 @@ def out_of_range(config: Any) -> list[Problem]:
             named = sorted(filter(None, choices))
             near = nearest(value, named)
             found.append(Problem(name, value, expected=f"one of {', '.join(named)}",
-                                 advice=near_match(value, named) or field.metadata["help"],
+                                 advice=did_you_mean(near) or field.metadata["help"],
                                  example=Setting(name, near or field.default or named[0])))
         elif minimum is not None and value < minimum:
             found.append(Problem(name, value, expected=f"a number of at least {minimum}",

@@ -86,11 +86,10 @@ def _of_file(path: str, label: str, labelled: bool) -> Arrays:
     if labelled and labels is None:
         raise DataParamError(
             f"label is {label!r}, which is no array of {place}; expected one of {names}. For "
-            f"example: --param label={list(lengths)[-1] if lengths else 'label'}")
+            f"example: --param label={list(lengths)[-1]}")
     if not found or not next(iter(lengths.values())):
-        raise DataFileError(f"{place} has no {'features' if lengths and not found else 'rows'} "
-                            f"(arrays: {names or 'none'}); expected an array of a feature, with "
-                            "a row for each example")
+        raise DataFileError(f"{place} has no {'rows' if found else 'features'} (arrays: {names}); "
+                            "expected an array of a feature, with a row for each example")
     return Arrays(found, labels, place)
 
 

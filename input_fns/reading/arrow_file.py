@@ -106,14 +106,10 @@ def path_of(table: pa.Table) -> str:
 
 def arrays_in(path: str) -> dict[str, np.ndarray]:
     """Returns the columns of a table in memory as arrays [rows, ...], by name."""
-    found = {}
-    for name, column in zip((table := _in_memory(path)).column_names, table.columns):
-        whole = column.combine_chunks()
-        if isinstance(whole, pa.ChunkedArray):
-            whole = pa.concat_arrays(whole.chunks) if whole.chunks else pa.array([], column.type)
-        found[name] = (whole.to_numpy_ndarray() if _is_array(column.type) else
-                       whole.to_numpy(zero_copy_only=False))
-    return found
+    table = _in_memory(path)
+    wholes = {name: table[name].combine_chunks() for name in table.column_names}
+    return {name: whole.to_numpy_ndarray() if _is_array(whole.type) else
+            whole.to_numpy(zero_copy_only=False) for name, whole in wholes.items()}
 
 
 def _in_memory(path: str) -> pa.Table:
@@ -134,6 +130,7 @@ def _is_array(kind: pa.DataType) -> bool:
 @functools.lru_cache(maxsize=2)
 def _split(path: str) -> pa.Table:
     """Returns a table with a column NAME_I of numbers for each place of a column of vectors."""
+    table = _in_memory(path)
     columns: dict[str, Any] = {}
     for name, array in arrays_in(path).items():
         if array.ndim > 2:
@@ -142,7 +139,7 @@ def _split(path: str) -> pa.Table:
                 f"{list(array.shape[1:])} in each row; expected a number, a text or a vector. For "
                 "example, for pictures: --model_fn=cnn --input_fn=arrays")
         made = ({f"{name}_{i}": each for i, each in enumerate(array.T)} if array.ndim > 1 else
-                {name: _in_memory(path)[name]})
+                {name: table[name]})
         if twice := columns.keys() & made.keys():
             raise DataParamError(
                 f"column {name!r} of the table in memory is a vector, whose places would be columns"
