@@ -17,9 +17,8 @@ _REQUIREMENTS = [line for line in
 _STARTER = [f"starter/{path.name}" for path in (_HERE / "estimator_trainer/starter").iterdir()
             if path.suffix in (".txt", ".csv")]
 # The files of which the page of a run is made, uPlot among them.
-_PAGE = [f"reports/{path.name}"
-         for path in (_HERE / "estimator_trainer/reports").iterdir()
-         if path.suffix in (".css", ".js", ".LICENSE")]
+_PAGE = [f"reports/web/{path.name}"
+         for path in (_HERE / "estimator_trainer/reports/web").iterdir()]
 # The versions that were tested together, for `pip install -c`.
 _CONSTRAINTS = [f"constraints/{path.name}"
                 for path in (_HERE / "estimator_trainer/constraints").glob("*.txt")]
@@ -74,7 +73,7 @@ setuptools.setup(
     package_data={"estimator_trainer": ["py.typed", "requirements.txt", *_CONSTRAINTS, *_STARTER,
                                         *_PAGE, _TF1_NAMES],
                   "input_fns": ["digits.csv.gz", "py.typed"], "model_fns": ["py.typed"]},
-    license_files=["NOTICE", "estimator_trainer/reports/uPlot.LICENSE"],
+    license_files=["NOTICE", "estimator_trainer/reports/web/uPlot.LICENSE"],
     python_requires=">=3.10,<3.14",
     install_requires=_REQUIREMENTS,
     extras_require={

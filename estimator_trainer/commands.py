@@ -104,9 +104,9 @@ def report(line: CommandLine, variables: Environment) -> int:
     """Writes the page of a run or of several, or serves it until Ctrl-C."""
     page = line.page
     start.read_model_dirs(line.config, variables, page.model_dir)
-    from estimator_trainer.reports import page as page_lib
+    from estimator_trainer.reports import page as page_lib, server
     if page.serve:
-        page_lib.serve(page.model_dir, page.port)
+        server.serve(page.model_dir, page.port)
     else:
         print(page_lib.write(page.model_dir, page.output))
     return 0

@@ -3,13 +3,11 @@
 import base64
 import functools
 import hashlib
-import http.server
 import json
 import pathlib
 import posixpath
-import signal
 import time
-from typing import Any, Sequence
+from typing import Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -17,12 +15,12 @@ import tensorflow as tf
 from estimator_trainer import deadlines, errors
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.coordination import shared_files
-from estimator_trainer.reports import (charts as charts_lib, markup, run_files, sections,
-                                       task_lives as lives_lib)
+from estimator_trainer.reports import (charts as charts_lib, comparison, evaluation_section, markup,
+                                       run_files, task_lives as lives_lib, what_ran)
 
 COMPARISON = "comparison.html"
-_HERE = pathlib.Path(__file__).parent
-_SCRIPTS = ("uPlot.iife.min.js", "report.js")
+_WEB = pathlib.Path(__file__).parent / "web"
+_SCRIPTS = ("uPlot.iife.min.js", "charts.js")
 
 
 def write(model_dirs: Sequence[str], output: str = "") -> str:
@@ -76,8 +74,8 @@ def html(runs: Sequence[run_files.RunFiles], now: float, version: str = "") -> s
     if len(runs) == 1:
         title, body = runs[0].name, str(_of_run(runs[0], now, charts))
     else:
-        title = ", ".join(sections.names(runs))
-        body = sections.comparison(runs, charts) + "".join(
+        title = ", ".join(comparison.names(runs))
+        body = comparison.section(runs, charts) + "".join(
             markup.details(run.model_dir, _of_run(run, now, charts)) for run in runs)
     poll_secs = deadlines.history_secs(runs[0].model_dir)
     served = f' data-version="{version}" data-poll-secs="{poll_secs}"' if version else ""
@@ -112,8 +110,8 @@ def _of_run(run: run_files.RunFiles, now: float, charts: markup.Charts) -> marku
         markup.section("Damaged files", *map(markup.note, run.damaged)),
         markup.section("Training and evaluation", charts.grid(charts_lib.of_training([run])),
                        markup.note(cut)),
-        sections.examples(run.judgement, charts),
-        sections.what_ran(run),
+        evaluation_section.section(run.judgement, charts),
+        what_ran.section(run),
         lives_lib.section(run, lives),
         markup.section("Speed", charts.grid(speed) if speed else ""),
         markup.section("Variables", charts.grid(histograms) if histograms else ""))))
@@ -168,67 +166,4 @@ def _policy() -> str:
 
 @functools.cache
 def _shipped(name: str) -> str:
-    return (_HERE / name).read_text(encoding="utf-8")
-
-
-_HOST = "127.0.0.1"
-# Other host names are refused, because another site could make its name point here.
-_NAMES = (_HOST, "localhost")
-
-
-def serve(model_dirs: Sequence[str], port: int) -> None:
-    """Serves the page until Ctrl-C, or SIGTERM; raises ConfigError if the port is taken."""
-    try:
-        server = http.server.ThreadingHTTPServer(
-            (_HOST, port), functools.partial(_Handler, list(model_dirs)))
-    except (OSError, OverflowError) as error:
-        raise errors.ConfigError(
-            errors.Problem("port", port, f"which cannot be listened at ({error})",
-                           "a free one up to 65535", errors.Setting("port", 0))) from error
-    # In the background of a shell, Python has no handler of SIGINT.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    print(f"http://{_HOST}:{server.server_address[1]}/  (Ctrl-C ends)", flush=True)
-    with server:
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            print()
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    """Answers with the page, or with its version."""
-
-    def __init__(self, model_dirs: list[str], *args: Any):
-        self._model_dirs = model_dirs
-        super().__init__(*args)
-
-    def do_GET(self) -> None:  # pylint: disable=invalid-name
-        """Answers a request; before there is anything to show, with a page that waits."""
-        path = self.path.partition("?")[0]
-        if self.headers.get("Host", "").partition(":")[0] not in _NAMES:
-            self.send_error(403)
-            return
-        if path not in ("/", "/version"):
-            self.send_error(404)
-            return
-        version = version_of(self._model_dirs)
-        if path == "/version":
-            self._send("text/plain", version)
-            return
-        try:
-            runs = [run_files.read(each) for each in self._model_dirs]
-            self._send("text/html", html(runs, time.time(), version))
-        except errors.ConfigError as error:
-            self._send("text/html", waiting(str(error)))
-
-    def log_message(self, format: str, *args: Any) -> None:  # pylint: disable=redefined-builtin
-        """Logs no request."""
-
-    def _send(self, kind: str, text: str) -> None:
-        body = text.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        self.wfile.write(body)
+    return (_WEB / name).read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from estimator_trainer import errors, result as result_lib
 from estimator_trainer.coordination import checkpoints, shared_files
 from estimator_trainer.evaluation import event_files
 from estimator_trainer.record import record_file, run_record
-from estimator_trainer.reports import run_files, sections
+from estimator_trainer.reports import run_files, what_ran
 
 _INDENT = 13
 
@@ -57,7 +57,7 @@ def _lines(content: dict[str, Any]) -> list[str]:
     if record:
         lines += _of_record(run_record.from_json(json.dumps(record), run_record.NAME))
     else:
-        why = sections.no_record(content["model_dir"], content["damaged"])
+        why = what_ran.no_record(content["model_dir"], content["damaged"])
         lines.append(_line("written by", f"not known: {why}"))
     lines += _block("evaluations", [_metrics(each) for each in content["evaluations"]])
     lines += _block("checkpoints", [f"step {each['step']}, {each['bytes'] / 1e6:.1f} MB"
@@ -74,7 +74,7 @@ def _lines(content: dict[str, Any]) -> list[str]:
 
 
 def _of_record(record: run_record.RunRecord) -> list[str]:
-    used = [f"--{kind}={sections.describe_plugin(entry)}"
+    used = [f"--{kind}={what_ran.describe_plugin(entry)}"
             for kind, entry in record.plugins.items()]
     params = [f"{key}={json.dumps(value)}{' (user-set)' * (key in record.given)}"
               for key, value in sorted(record.params.items())]

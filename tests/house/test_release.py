@@ -108,7 +108,7 @@ def test_the_wheel_has_all_that_the_program_reads_and_no_tests(built):
     assert packed == ours
     for name in ("input_fns/digits.csv.gz", "model_fns/cnn.py", "estimator_trainer/py.typed",
                  "estimator_trainer/constraints/tensorflow-2.15.txt",
-                 "estimator_trainer/reports/uPlot.iife.min.js"):
+                 "estimator_trainer/reports/web/uPlot.iife.min.js"):
         assert files[name] == (jobs.REPO / name).read_bytes()
     (metadata,) = (value for name, value in files.items() if name.endswith("/METADATA"))
     assert email.message_from_bytes(metadata)["Version"] == __version__

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 import estimator_trainer
 from estimator_trainer import cli, errors
-from estimator_trainer.reports import markup, page, sections
+from estimator_trainer.reports import evaluation_section, markup, page
 from tests.support import line_model
 
 
@@ -75,7 +75,7 @@ def test_html_escapes_class_names_and_texts_of_the_data(tmp_path):
               "matrix": {"counts": [[1, 1], [0, 0]], "names": [name, name]}, "confused": [],
               "per_class": [{"name": name, "examples": 2, "precision": 0.5, "recall": None}],
               "worst": [each], "most_certain": [each]}
-    shown = str(sections.examples(judged, markup.Charts()))
+    shown = str(evaluation_section.section(judged, markup.Charts()))
     assert "alert(1)" in shown and "<script>" not in shown and "</script>" not in shown
 
 

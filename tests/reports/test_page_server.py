@@ -12,7 +12,7 @@ import pytest
 
 from estimator_trainer.record import run_record
 from estimator_trainer.record.run_record import RunRecord
-from estimator_trainer.reports import page as page_lib
+from estimator_trainer.reports import server as server_lib
 
 _PRIVATE = "PRIVATE-7f3a"
 
@@ -28,7 +28,7 @@ def fixture_request(tmp_path_factory):
     for name in ("history.jsonl", "result.json", "evaluation.json", "report.html", "checkpoint"):
         (folder / name).symlink_to(tmp_path / "private")
     (folder / "outside").symlink_to(tmp_path)
-    handler = functools.partial(page_lib._Handler, [str(folder)])
+    handler = functools.partial(server_lib._Handler, [str(folder)])
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
 

@@ -1,16 +1,11 @@
-"""The sections of a page: the evaluated examples, what ran, and the comparison of runs."""
+"""The section on the evaluated examples."""
 
-import json
-import posixpath
-import shlex
 from typing import Any, Mapping, Sequence
 
-from estimator_trainer.record import run_record
 from estimator_trainer.reports import charts as charts_lib, markup
-from estimator_trainer.reports.run_files import RunFiles
 
 
-def examples(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.Markup:
+def section(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.Markup:
     """Returns the section on the predictions for evaluated examples; empty without any."""
     if not judged:
         return markup.Markup("")
@@ -144,140 +139,3 @@ def _precision_by_recall(curve: Mapping[str, Any]) -> list[tuple[float, float]]:
             recall, precision = right / curve["positives"], right / (right + wrong)
             best[recall] = max(best.get(recall, 0.0), precision)
     return sorted(best.items())
-
-
-_MOST_CHARACTERS = 300
-
-
-def what_ran(run: RunFiles) -> markup.Markup:
-    """Returns the section "What ran"."""
-    record = run.record
-    if record is None:
-        return markup.section("What ran", markup.note(
-            f"What wrote this directory is not known: {no_record(run.model_dir, run.damaged)}."))
-    rows: list[tuple[str, str]] = [
-        (kind, markup.code(describe_plugin(entry))) for kind, entry in record.plugins.items()]
-    params = {**record.params, **record.unrecorded}
-    others = {key: value for key, value in params.items() if key not in record.given}
-    settings = {name: value for name, value in record.settings.items()
-                if name not in record.plugins}
-    rows += [("params that you set", _pairs({
-        key: value for key, value in params.items() if key in record.given})),
-             ("settings that are no defaults", _pairs(settings, "--")),
-             ("data", _pairs(record.data)),
-             ("versions", ", ".join(f"{name} {version}" for name, version in
-                                    record.versions.items() if version))]
-    return markup.section(
-        "What ran", markup.table([], rows), _layers(run),
-        markup.details("all other params", _pairs(others) if others else ""),
-        markup.details("runs and their commands", _runs(record), is_open=True))
-
-
-def no_record(model_dir: str, damaged: Sequence[str]) -> str:
-    """Returns a clause on a missing record; `damaged` are the sentences about damaged files."""
-    path = posixpath.join(model_dir, run_record.NAME)
-    is_damaged = any(each.startswith(f"{path} is damaged") for each in damaged)
-    return f"there is no {run_record.NAME}{' that is whole' * is_damaged}"
-
-
-def describe_plugin(entry: Mapping[str, Any]) -> str:
-    """Returns name, path and commit of a plug-in."""
-    commit = entry.get("git")
-    at = f" (git {commit['commit'][:12]}{', changed' * commit['is_changed']})" if commit else ""
-    return f"{entry.get('name')}  {entry.get('path') or ''}{at}"
-
-
-def _pairs(values: Mapping[str, Any], prefix: str = "") -> markup.Markup:
-    if not values:
-        return markup.Markup("none")
-    shown = []
-    for name, value in sorted(values.items()):
-        whole = str(markup.text(value))
-        cut = whole if len(whole) <= _MOST_CHARACTERS else f"{whole[:_MOST_CHARACTERS]} ..."
-        shown.append(f"<code>{markup.text(prefix + name)}={cut}</code>")
-    return markup.Markup(" &nbsp; ".join(shown))
-
-
-def _layers(run: RunFiles) -> markup.Markup:
-    models = run.of_kind("model")
-    if not models:
-        return markup.Markup("")
-    model = models[-1]
-    rows = [(layer["name"], ", ".join(f"{name} {shape}" for name, shape in
-                                      layer["shapes"].items()), layer["parameters"])
-            for layer in model["layers"]]
-    return markup.details(
-        f"{len(rows)} layer{'s' * (len(rows) != 1)}, {model['parameters']:,} parameters",
-        markup.table(["layer", "variables", "parameters"], rows), is_open=len(rows) <= 12)
-
-
-def _runs(record: run_record.RunRecord) -> markup.Markup:
-    parts: list[str] = []
-    for run in record.runs:
-        parts.append(markup.note(run_record.describe(run)))
-        parts.append(f"<pre>{markup.text(shlex.join(run['command']))}</pre>")
-        parts += [markup.note(change) for change in run.get("changes", ())]
-    return markup.Markup("".join(parts))
-
-
-def names(runs: Sequence[RunFiles]) -> list[str]:
-    """Returns a name for each run: the last part of its directory, or the whole path."""
-    short = [run.name for run in runs]
-    return short if len(set(short)) == len(short) else [run.model_dir for run in runs]
-
-
-def comparison(runs: Sequence[RunFiles], charts: markup.Charts) -> markup.Markup:
-    """Returns the comparison, which precedes the runs' own parts."""
-    shown = names(runs)
-    different = _rows([_settings(run) for run in runs], only_different=True)
-    return markup.Markup("".join((
-        f"<h1>{markup.text(', '.join(shown))}</h1>",
-        markup.section("What came of them", markup.table(
-            ["", *shown], _rows([_results(run) for run in runs], only_different=False))),
-        markup.section("What differs", markup.table(["", *shown], different) if different else
-                       markup.note("The records of these runs name the same plug-ins, params,"
-                                   " settings and versions.")),
-        markup.section("Training and evaluation", charts.grid(charts_lib.of_training(runs))),
-        markup.section("Speed", charts.grid(charts_lib.of_speed(runs))))))
-
-
-def _results(run: RunFiles) -> dict[str, Any]:
-    found: dict[str, Any] = {"model_dir": run.model_dir}
-    models, lines = run.of_kind("model"), run.of_kind("train")
-    if run.result:
-        found |= {"status": run.result.status, "step": run.result.step, "reason": run.result.reason,
-                  **{name: value for name, value in run.result.metrics.items()
-                     if name != "global_step"}}
-    elif run.evaluations:
-        found |= run.evaluations[-1]
-    if models:
-        found["parameters"] = models[-1]["parameters"]
-    speeds = [line["examples_per_sec"] for line in lines if line.get("examples_per_sec")]
-    if speeds:
-        found["examples/s, median of a task"] = sorted(speeds)[len(speeds) // 2]
-    return found
-
-
-def _settings(run: RunFiles) -> dict[str, Any]:
-    record = run.record
-    if record is None:
-        return {}
-    cluster = record.runs[-1].get("cluster", {}) if record.runs else {}
-    return {
-        **{kind: entry.get("name") for kind, entry in record.plugins.items()},
-        **{f"param {name}": value for name, value in {**record.params,
-                                                      **record.unrecorded}.items()},
-        **{f"--{name}": value for name, value in record.settings.items()},
-        **{f"data: {name}": value for name, value in record.data.items()},
-        **{f"version of {name}": value for name, value in record.versions.items()},
-        "tasks": ", ".join(f"{count} {role}" for role, count in cluster.items()) or "one process"}
-
-
-def _rows(of_runs: Sequence[dict[str, Any]], only_different: bool) -> list[list[Any]]:
-    keys = list(dict.fromkeys(key for each in of_runs for key in each))
-    rows = []
-    for key in keys:
-        values = [each.get(key) for each in of_runs]
-        if not only_different or len({json.dumps(value) for value in values}) > 1:
-            rows.append([key, *values])
-    return rows
