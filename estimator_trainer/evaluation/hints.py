@@ -21,7 +21,7 @@ _RATE_EXAMPLE = 0.0001
 def of_evaluation(content: Mapping[str, Any]) -> list[str]:
     """Returns a sentence for each thing that the user should look at.
 
-    `content` is that of `evaluation.json` (evaluated_examples.py).
+    `content` is that of `evaluation.json` (classification.py, regression.py).
     """
     if content["examples"] < _LEAST_EXAMPLES:
         return []

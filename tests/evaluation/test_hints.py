@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from estimator_trainer.evaluation import hints
-from estimator_trainer.evaluation.evaluated_examples import Classification, Regression
+from estimator_trainer.evaluation.classification import Classification
+from estimator_trainer.evaluation.regression import Regression
 
 pytestmark = pytest.mark.any_tensorflow
 

@@ -8,8 +8,9 @@ import pytest
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.evaluation import judgement
-from estimator_trainer.evaluation.evaluated_examples import Classification, Regression
+from estimator_trainer.evaluation.classification import Classification
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
+from estimator_trainer.evaluation.regression import Regression
 
 _INPUTS = {"x": np.float32(0.5), "name": b"caf\xc3\xa9"}
 

@@ -13,7 +13,7 @@ import pytest
 from estimator_trainer import errors
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.evaluation import exporters, judgement
-from estimator_trainer.evaluation.evaluated_examples import Regression
+from estimator_trainer.evaluation.regression import Regression
 from estimator_trainer.record import record_file, recorded_run, runs
 from estimator_trainer.reports import history, page, show
 from estimator_trainer.settings.trainer_config import TrainerConfig

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from estimator_trainer.reports import charts, evaluation_section
+from estimator_trainer.reports import charts, regression_section
 
 
 def test_of_training_stays_small_for_many_tasks():
@@ -26,7 +26,7 @@ def test_chart_keeps_the_ends_of_a_long_curve():
 def test_of_shows_all_examples_of_one_label():
     judged = {"kind": "regression", "points": {"labels": [1.0, 1.0, 2.0], "predictions": [3, 4, 5]},
               "residuals": {"counts": [3], "edges": [0, 1]}}
-    points, residuals = evaluation_section.charts_of(judged)
+    points, residuals = regression_section.charts_of(judged)
     x, predictions, right = points["data"]
     found = [(at, value) for at, value in zip(x, predictions) if value is not None]
     assert found == [(1.0, 3), (1.0, 4), (2.0, 5)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from tensorboard.backend.event_processing import event_accumulator
 
-from estimator_trainer.evaluation.evaluated_examples import Classification
+from estimator_trainer.evaluation.classification import Classification
 from estimator_trainer.record import record_file
 from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.reports import tensorboard

@@ -13,7 +13,8 @@ import numpy as np
 
 from estimator_trainer import result
 from estimator_trainer.coordination.checkpoints import Best
-from estimator_trainer.evaluation.evaluated_examples import Classification, Regression
+from estimator_trainer.evaluation.classification import Classification
+from estimator_trainer.evaluation.regression import Regression
 from estimator_trainer.record import run_record
 from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.result import Result
