@@ -90,7 +90,9 @@ setuptools.setup(
         # The manual, as a site.
         "docs": [_DOCS],
         "dev": ["coverage", "flake8", "isort", "mypy", "pytest", "pytest-timeout", "pytest-xdist",
-                "tensorboard", "selenium", *_TF1, _DOCS,
+                "tensorboard", *_TF1, _DOCS,
+                # The page of a run in a browser, what it says to a screen reader, and formulas.
+                "selenium", 'axe-selenium-python>=3; python_version >= "3.12"', "scikit-learn",
                 # Damaged files, texts and settings that nobody would think of.
                 "hypothesis",
                 # The distributions are built, and looked at as a package index does.
