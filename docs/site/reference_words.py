@@ -134,7 +134,7 @@ EXIT_CODES = {
 HISTORY = {
     "start": ("A process of the task began.", "pid"),
     "model": ("The chief has built the model.", "parameters layers"),
-    "trains": ("Training began, or continued after an interruption.", "step"),
+    "trains": ("Training began, or continued after an interruption.", "step max_steps metric"),
     "serves": ("A ps began to serve.", ""),
     "train": ("Every `--log_every_steps` steps.",
               "step loss examples_per_sec steps_per_sec input_wait paused_secs memory_mb"),
@@ -149,6 +149,8 @@ HISTORY_FIELDS = {
     "parameters": "Number of trainable parameters.",
     "layers": "Each layer, with its parameters.",
     "step": "The global step; in `evaluation` the checkpoint's.",
+    "max_steps": "The global step at which training ends; null: at the end of its input.",
+    "metric": "The metric that ends training when it gets no better; empty without that rule.",
     "loss": "The training loss at that step.",
     "examples_per_sec": "Training examples per second of this task alone.",
     "steps_per_sec": "Global steps per second, of all tasks together.",

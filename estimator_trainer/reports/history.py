@@ -57,6 +57,9 @@ class _Event(_Line, total=False):
     pid: int
     step: int | None
     memory_mb: schema.Number | None
+    # For `trains`: the step at which training ends, and the metric that may end it before.
+    max_steps: int | None
+    metric: str
     # For training; `examples_per_sec` is the share of this task.
     loss: schema.Number | None
     steps_per_sec: schema.Number | None

@@ -7,20 +7,21 @@ import json
 import pathlib
 import posixpath
 import time
-from typing import Sequence
+from typing import NamedTuple, Sequence
 
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines, errors
+from estimator_trainer import errors
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.coordination import shared_files
-from estimator_trainer.reports import (charts as charts_lib, comparison, evaluation_section, markup,
-                                       run_files, task_lives as lives_lib, what_ran)
+from estimator_trainer.reports import (charts as charts_lib, comparison, evaluation_section, head,
+                                       markup, run_files, task_lives as lives_lib, what_ran)
 
 COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
-_SCRIPTS = ("uPlot.iife.min.js", "charts.js")
+# The first keeps the sections as they came, before the others change them.
+_SCRIPTS = ("live.js", "uPlot.iife.min.js", "charts.js")
 
 
 def write(model_dirs: Sequence[str], output: str = "") -> str:
@@ -34,7 +35,8 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
     runs = [run_files.read(each) for each in model_dirs]
     for sentence in (each for run in runs for each in run.damaged):
         shared_files.warn(sentence)
-    content = html(runs, time.time())
+    now = time.time()
+    content = html(content_of(runs, now), now)
     try:
         shared_files.write_text(path, content)
     except tf.errors.OpError as error:
@@ -55,49 +57,68 @@ def write_if_possible(model_dir: str) -> None:
 
 
 def version_of(model_dirs: Sequence[str]) -> str:
-    """Returns a text that changes when the page's files change."""
+    """Returns a text that changes when the page's files change, or have become old."""
     seen = []
-    names = ("history.jsonl", "history/*.jsonl", "record.json", "result.json", "evaluation.json")
+    names = ("history.jsonl", "history/*.jsonl", "record.json", "result.json", "evaluation.json",
+             "best.json", "events.out.tfevents.*")
     for path in tf.io.gfile.glob([posixpath.join(shared_files.escape(model_dir), name)
                                   for model_dir in model_dirs for name in names]):
         try:
             status = tf.io.gfile.stat(path)
-            seen.append(f"{path} {status.length} {status.mtime_nsec}")
+            # A run whose files are old counts as running no more.
+            is_old = time.time() - status.mtime_nsec / 1e9 > lives_lib.SILENT_SECS
+            seen.append(f"{path} {status.length} {status.mtime_nsec} {is_old}")
         except tf.errors.NotFoundError:
             continue  # The file is being replaced.
     return hashlib.sha256("\n".join(sorted(seen)).encode()).hexdigest()[:16]
 
 
-def html(runs: Sequence[run_files.RunFiles], now: float, version: str = "") -> str:
-    """Returns the page; `version`, of `version_of`, is for a page that polls for a newer one."""
+class Content(NamedTuple):
+    """What a page shows: its title, the markup of its body, and its charts."""
+
+    title: str
+    body: str
+    charts: list[charts_lib.Chart]
+
+
+def content_of(runs: Sequence[run_files.RunFiles], now: float) -> Content:
+    """Returns the content of the page of one or several runs at a time in seconds since 1970."""
     charts = markup.Charts()
     if len(runs) == 1:
-        title, body = runs[0].name, str(_of_run(runs[0], now, charts))
-    else:
-        title = ", ".join(comparison.names(runs))
-        body = comparison.section(runs, charts) + "".join(
-            markup.details(run.model_dir, _of_run(run, now, charts)) for run in runs)
-    poll_secs = deadlines.history_secs(runs[0].model_dir)
-    served = f' data-version="{version}" data-poll-secs="{poll_secs}"' if version else ""
-    content = json.dumps(charts.charts, separators=(",", ":")).replace("<", "\\u003c")
+        return Content(runs[0].name, str(_of_run(runs[0], now, charts)), charts.charts)
+    body = comparison.section(runs, charts) + "".join(
+        markup.details(run.model_dir, _of_run(run, now, charts)) for run in runs)
+    return Content(", ".join(comparison.names(runs)), body, charts.charts)
+
+
+def waiting(reason: str) -> Content:
+    """Returns the content of a page that has nothing to show yet."""
+    return Content("waiting", "<h1>Nothing to show yet</h1>" + markup.note(reason), [])
+
+
+class Served(NamedTuple):
+    """What a served page needs: its `version`, and the seconds between two questions for newer."""
+
+    version: str
+    poll_secs: float
+
+
+def html(content: Content, now: float, served: Served | None = None) -> str:
+    """Returns the page, made at a time in seconds since 1970; `served` is for a page that polls."""
+    polls = (f' data-version="{served.version}" data-poll-secs="{served.poll_secs}"'
+             if served else "")
+    charts = json.dumps(content.charts, separators=(",", ":")).replace("<", "\\u003c")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">\n'
-        f'<link rel="icon" href="data:,">\n<title>{markup.text(title)}</title>\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy()}">\n'
+        f'<link rel="icon" href="data:,">\n<title>{markup.text(content.title)}</title>\n'
         f"<style>{_shipped('uPlot.min.css')}\n{_shipped('report.css')}</style>\n</head>\n"
-        f"<body{served}>\n{body}\n"
-        f'<script type="application/json" id="charts">{content}</script>\n'
+        f'<body data-now="{now:.3f}"{polls}>\n<p class="notice" role="status" hidden></p>\n'
+        f"<main>{content.body}</main>\n"
+        f'<script type="application/json" id="charts">{charts}</script>\n'
         + "\n".join(f"<script>{_shipped(name)}</script>" for name in _SCRIPTS)
         + "\n</body>\n</html>\n")
-
-
-def waiting(reason: str) -> str:
-    """Returns a page that reloads every two seconds, until there is something to show."""
-    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta http-equiv="refresh" content="2"><link rel="icon" href="data:,">'
-            f"<title>waiting</title><style>{_shipped('report.css')}</style></head>"
-            f"<body><h1>Nothing to show yet</h1>{markup.note(reason)}</body></html>\n")
 
 
 def _of_run(run: run_files.RunFiles, now: float, charts: markup.Charts) -> markup.Markup:
@@ -106,7 +127,7 @@ def _of_run(run: run_files.RunFiles, now: float, charts: markup.Charts) -> marku
     cut = "" if run.events.is_whole else (
         "The event files are large: their scalars and histograms were read in part.")
     return markup.Markup("".join((
-        _head(run, lives, now),
+        head.section(run, lives, now),
         markup.section("Damaged files", *map(markup.note, run.damaged)),
         markup.section("Training and evaluation", charts.grid(charts_lib.of_training([run])),
                        markup.note(cut)),
@@ -117,47 +138,9 @@ def _of_run(run: run_files.RunFiles, now: float, charts: markup.Charts) -> marku
         markup.section("Variables", charts.grid(histograms) if histograms else ""))))
 
 
-def _head(run: run_files.RunFiles, lives: dict[str, list[lives_lib.Life]],
-          now: float) -> markup.Markup:
-    status, step, reason = _state(run, lives)
-    # While a run goes on, result.json is left from the run before.
-    metrics = run.result.metrics if run.result and status != lives_lib.RUNNING else {}
-    if not metrics and run.evaluations:
-        metrics = run.evaluations[-1]
-    spans = [life for found in lives.values() for life in found]
-    facts = [("step", f"{step:,}"), *(
-        (name, f"{value:.4g}") for name, value in metrics.items()
-        if name not in ("global_step", "eval_name") and isinstance(value, (int, float)))]
-    if spans:
-        secs = max(life.end for life in spans) - min(life.start for life in spans)
-        facts.append(("from the first start to the last end", lives_lib.duration(secs)))
-    shown = "".join(
-        f'<div class="fact"><b>{markup.text(value)}</b><span>{markup.text(name)}</span></div>'
-        for name, value in facts)
-    summary = f"{run.model_dir}: {reason}".rstrip(".: ")
-    made = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
-    return markup.Markup(
-        f'<h1>{markup.text(run.name)} <span class="status {markup.text(status.split()[0])}">'
-        f"{markup.text(status)}</span></h1>"
-        + markup.note(f"{summary}. Made {made}.")
-        + markup.note(run.result.note if run.result and status == run.result.status else "")
-        + f'<div class="facts">{shown}</div>')
-
-
-def _state(run: run_files.RunFiles, lives: dict[str, list[lives_lib.Life]]) -> tuple[str, int, str]:
-    head = next(iter(lives.values()), None)
-    steps = [line["step"] for line in run.lines if isinstance(line.get("step"), int)]
-    result = run.result
-    if head is None or head[-1].exit_code == 0 and result:
-        return ((result.status, result.step, result.reason) if result else
-                ("no end recorded", max(steps, default=0), ""))
-    last = head[-1]
-    return last.status, last.last_step or max(steps, default=0), last.reason
-
-
 @functools.cache
-def _policy() -> str:
-    """Returns the page's security policy: only its own two scripts, and its own server."""
+def policy() -> str:
+    """Returns the page's security policy: only its own scripts, and its own server."""
     hashes = (hashlib.sha256(_shipped(name).encode()).digest() for name in _SCRIPTS)
     scripts = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in hashes)
     return ("default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; connect-src"

@@ -25,6 +25,8 @@ class RunFiles:
     Attributes:
       lines: The lines of the job's history, by time.
       evaluations: The metrics of each evaluated step, with `global_step`.
+      best: The best checkpoint so far, if the run keeps it.
+      checkpoint: The path of the latest checkpoint; "" without one.
       damaged: A sentence for each damaged file, whose content is left out.
     """
 
@@ -36,6 +38,8 @@ class RunFiles:
     events: Events
     evaluations: list[dict[str, Any]]
     damaged: list[str]
+    best: checkpoints.Best | None = None
+    checkpoint: str = ""
 
     @property
     def name(self) -> str:
@@ -58,7 +62,9 @@ def read(model_dir: str) -> RunFiles:
         raise ConfigError(not_a_training(model_dir, why)) from error
     found = RunFiles(model_dir, record, lines, checkpoints.read_result(model_dir, damaged.append),
                      judgement.read(model_dir, damaged.append), read_events(model_dir),
-                     event_files.read(model_dir), damaged)
+                     event_files.read(model_dir), damaged,
+                     checkpoints.read_best(model_dir, damaged.append),
+                     max(checkpoints.paths_in(model_dir), key=checkpoints.step_of, default=""))
     if not (record or lines or found.evaluations or found.events.scalars or damaged):
         raise ConfigError(not_a_training(
             model_dir, f"which holds neither {run_record.NAME} nor {history.NAME} nor events"))

@@ -2,11 +2,13 @@
 
 import functools
 import http.server
+import json
 import signal
+import threading
 import time
 from typing import Any, Sequence
 
-from estimator_trainer import errors
+from estimator_trainer import deadlines, errors
 from estimator_trainer.reports import page, run_files
 
 _HOST = "127.0.0.1"
@@ -18,7 +20,7 @@ def serve(model_dirs: Sequence[str], port: int) -> None:
     """Serves the page until Ctrl-C, or SIGTERM; raises ConfigError if the port is taken."""
     try:
         server = http.server.ThreadingHTTPServer(
-            (_HOST, port), functools.partial(_Handler, list(model_dirs)))
+            (_HOST, port), functools.partial(Handler, LivePage(model_dirs)))
     except (OSError, OverflowError) as error:
         raise errors.ConfigError(
             errors.Problem("port", port, f"which cannot be listened at ({error})",
@@ -33,40 +35,90 @@ def serve(model_dirs: Sequence[str], port: int) -> None:
             print()
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
-    """Answers with the page, or with its version."""
+class LivePage:
+    """The page of model_dirs, which is made once for each version of their files."""
 
-    def __init__(self, model_dirs: list[str], *args: Any):
-        self._model_dirs = model_dirs
+    def __init__(self, model_dirs: Sequence[str]):
+        self._model_dirs = list(model_dirs)
+        self._lock = threading.Lock()
+        self._version = ""
+        self._content = page.waiting("")
+
+    @property
+    def version(self) -> str:
+        """A text that changes with the content."""
+        return page.version_of(self._model_dirs)
+
+    def html(self) -> str:
+        """Returns the whole page, which polls for newer versions."""
+        version, content = self._current()
+        poll_secs = max(map(deadlines.history_secs, self._model_dirs))
+        return page.html(content, time.time(), page.Served(version, poll_secs))
+
+    def data(self) -> str:
+        """Returns the parts of the page that change, as JSON.
+
+        An object with `version`, `now` (seconds since 1970), and `title`, `body` (markup in which
+        every text of a run is escaped) and `charts` of the content.
+        """
+        version, content = self._current()
+        return json.dumps({"version": version, "now": time.time(), **content._asdict()})
+
+    def _current(self) -> tuple[str, page.Content]:
+        """Returns the version and the content; of several requests, one reads the files."""
+        with self._lock:
+            # A file that changes meanwhile makes a newer version.
+            version = self.version
+            if version != self._version:
+                self._content, self._version = self._read(), version
+            return version, self._content
+
+    def _read(self) -> page.Content:
+        try:
+            runs = [run_files.read(each) for each in self._model_dirs]
+        except errors.ConfigError as error:
+            return page.waiting(str(error))
+        return page.content_of(runs, time.time())
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers with the page, with its version, or with its data."""
+
+    def __init__(self, live_page: LivePage, *args: Any):
+        self._page = live_page
         super().__init__(*args)
 
     def do_GET(self) -> None:  # pylint: disable=invalid-name
-        """Answers a request; before there is anything to show, with a page that waits."""
+        """Answers a request of this machine's browser."""
         path = self.path.partition("?")[0]
         if self.headers.get("Host", "").partition(":")[0] not in _NAMES:
             self.send_error(403)
-            return
-        if path not in ("/", "/version"):
+        elif path == "/":
+            self._send("text/html", self._page.html())
+        elif path == "/version":
+            self._send("text/plain", self._page.version)
+        elif path == "/data":
+            self._send("application/json", self._page.data())
+        else:
             self.send_error(404)
-            return
-        version = page.version_of(self._model_dirs)
-        if path == "/version":
-            self._send("text/plain", version)
-            return
-        try:
-            runs = [run_files.read(each) for each in self._model_dirs]
-            self._send("text/html", page.html(runs, time.time(), version))
-        except errors.ConfigError as error:
-            self._send("text/html", page.waiting(str(error)))
 
     def log_message(self, format: str, *args: Any) -> None:  # pylint: disable=redefined-builtin
         """Logs no request."""
+
+    def end_headers(self) -> None:
+        """Adds the headers of every answer, those of errors included."""
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("X-Frame-Options", "DENY")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.send_header("Content-Security-Policy", page.policy() + "; frame-ancestors 'none'")
+        super().end_headers()
 
     def _send(self, kind: str, text: str) -> None:
         body = text.encode()
         self.send_response(200)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
         self.end_headers()
         self.wfile.write(body)

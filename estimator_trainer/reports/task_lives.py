@@ -10,7 +10,7 @@ from estimator_trainer.reports.run_files import RunFiles
 # The head of a job comes first, because the job ends with it.
 _ROLES = ("local", "chief", "master", "worker", "ps", "evaluator")
 # At least one task of a running job writes more often than this.
-_SILENT_SECS = 120.0
+SILENT_SECS = 120.0
 RUNNING, NO_END = "running", "no end recorded"
 
 
@@ -80,7 +80,7 @@ def _mark_running(lives: dict[str, list[Life]], now: float) -> None:
     """Marks the tasks of a running job; a ps writes nothing while it serves."""
     last = [found[-1] for found in lives.values()]
     latest = max((life.end for life in last), default=0.0)
-    if last and last[0].status == NO_END and now - latest < _SILENT_SECS:
+    if last and last[0].status == NO_END and now - latest < SILENT_SECS:
         for life in last:
             if life.status == NO_END:
                 life.status, life.end = RUNNING, latest

@@ -70,7 +70,8 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         if self._metric:
             goal = f"until evaluations find no better {self._metric}, at most to {self._max_steps}"
         logging.info("training from step %d %s", self.step, goal)
-        task_events.emit("trains", step=self.step)
+        task_events.emit("trains", {"max_steps": self._max_steps, "metric": self._metric},
+                         step=self.step)
         self._own_steps = self._line_own_steps = 0
         self._last_run_at: int | None = None
         self._paused_at: float | None = None

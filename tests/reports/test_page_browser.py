@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -98,36 +99,69 @@ def test_page_of_two_runs_compares_them(driver, run, tmp_path, data_dir):
 def test_page_of_a_running_job_follows_it_to_its_end(driver, tmp_path):
     model_dir = tmp_path / "model"
     model_dir.mkdir()
-    with _served(model_dir) as url:
+    with _served(model_dir) as (url, server):
         browser.show(driver, url, 1280)
-        # This page loads itself again every two seconds, and between two loads it has no text.
-        jobs.wait_for(lambda: "Nothing to show yet" in driver.page_source, 10)
+        assert "Nothing to show yet" in driver.find_element("tag name", "body").text
+        # A page that was loaded again would not have it.
+        driver.execute_script("window.isFirst = true;")
         with subprocess.Popen([*jobs.PROGRAM, *_SLOW, f"--model_dir={model_dir}",
-                               "--train_steps=100000", "--log_every_steps=20"],
+                               "--train_steps=4000", "--log_every_steps=20",
+                               "--eval_every_steps=40"],
                               stderr=subprocess.DEVNULL, env=jobs.environment()) as job:
             try:
-                jobs.wait_for(lambda: _status(driver) == "running" and driver.find_elements(
-                    "css selector", "[data-drawn]"), 60)
-                for width in browser.WIDTHS:
-                    browser.show(driver, url, width)
-                    browser.check(driver, tmp_path / f"running-{width}.png")
+                jobs.wait_for(lambda: _status(driver) == "running" and len(driver.find_elements(
+                    "css selector", "[data-drawn]")) >= 2, 60)
+                _check_running(driver, tmp_path)
             finally:
                 job.terminate()
             assert job.wait(60) == 143
         jobs.wait_for(lambda: _status(driver) == "stopped", 30)
+        text = driver.find_element("tag name", "main").text
+        assert "wall time" in text and f"{model_dir}/model.ckpt-" in text and "ETA" not in text
         browser.check(driver, tmp_path / "ended.png")
+        server.terminate()
+        jobs.wait_for(lambda: "the server has ended" in driver.find_element(
+            "css selector", ".notice").text, 15)
+        assert driver.execute_script("return window.isFirst;")
+
+
+def _check_running(driver, folder):
+    """Asserts that several charts and the head change, and what the user has done stays."""
+    def step():
+        return int(driver.find_element("css selector", "progress").get_attribute("value"))
+
+    driver.execute_script("""
+        document.querySelectorAll("[data-chart]").forEach((each) => { each.isFirst = true; });
+        document.querySelector("details").open ^= true;
+        document.querySelector("summary").focus();
+        scrollTo(0, 100);""")
+    was_open = driver.execute_script("return document.querySelector('details').open;")
+    before = step()
+    jobs.wait_for(lambda: step() > before + 40, 30)
+    shown = driver.find_element("css selector", ".progress").text
+    assert f"step {step():,} of 4,000" in shown and "ETA" in shown
+    text = driver.find_element("tag name", "main").text
+    assert re.search(r"data from \d+ s ago", text) and re.search(r"loss at step \d+", text)
+    assert driver.execute_script("""
+        return document.querySelector("details").open === arguments[0] && scrollY === 100 &&
+            document.activeElement === document.querySelector("summary") &&
+            [...document.querySelectorAll("[data-chart]")].filter(
+                (each) => each.isFirst).length >= 2;""", was_open)
+    for width in browser.WIDTHS:
+        browser.resize(driver, width, 900)
+        browser.check(driver, folder / f"running-{width}.png")
 
 
 def _status(driver):
     found = driver.find_elements("css selector", ".status")
-    with contextlib.suppress(Exception):  # The page may load again at this moment.
+    with contextlib.suppress(Exception):  # The page may change at this moment.
         return found[0].text if found else ""
     return ""
 
 
 @contextlib.contextmanager
 def _served(model_dir: pathlib.Path):
-    """Serves the page of a model_dir; yields its address."""
+    """Serves the page of a model_dir; yields its address and the process."""
     with subprocess.Popen([*jobs.PROGRAM, "report", f"--model_dir={model_dir}", "--serve"],
                           stdout=subprocess.PIPE, text=True, env=jobs.environment()) as server:
         ends = threading.Timer(_LIMIT_SECS, server.kill)
@@ -138,7 +172,7 @@ def _served(model_dir: pathlib.Path):
             elsewhere = urllib.request.Request(url, headers={"Host": "example.com"})
             with pytest.raises(urllib.error.HTTPError, match="403"):
                 urllib.request.urlopen(elsewhere, timeout=10)
-            yield url
+            yield url, server
             server.terminate()
             assert server.wait(20) == 0
         finally:

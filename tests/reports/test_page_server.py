@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import json
+import re
 import socket
 import threading
 
@@ -28,7 +29,7 @@ def fixture_request(tmp_path_factory):
     for name in ("history.jsonl", "result.json", "evaluation.json", "report.html", "checkpoint"):
         (folder / name).symlink_to(tmp_path / "private")
     (folder / "outside").symlink_to(tmp_path)
-    handler = functools.partial(server_lib._Handler, [str(folder)])
+    handler = functools.partial(server_lib.Handler, server_lib.LivePage([str(folder)]))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
@@ -52,10 +53,32 @@ def test_serve_follows_no_link_to_another_file(request_text):
     "/outside/private", "/model/record.json", "/record.json", "/report.html", "/outside/",
     "/model", "/../private", "/%2e%2e/private", "/..%2fprivate", "/%2e%2e%2f..%2fetc/passwd",
     "//etc/passwd", "/etc/passwd", "http://127.0.0.1/etc/passwd", "file:///etc/passwd",
-    "../private", "/version/../private", "/./", "/\\..\\private", "/%00", "/private%00.html", "*"])
+    "../private", "/version/../private", "/data/../private", "/data/", "/./", "/\\..\\private", "/%00", "/private%00.html", "*"])
 def test_serve_shows_no_file_and_no_listing(request_text, path):
     status, answer = request_text(path)
     assert status in (400, 404) and _PRIVATE not in answer and "root:" not in answer
+
+
+def test_serve_answers_with_data_that_run_nothing(request_text):
+    status, answer = request_text("/data")
+    head, _, body = answer.partition("\r\n\r\n")
+    data = json.loads(body)
+    assert status == 200 and set(data) == {"version", "now", "title", "body", "charts"}
+    assert "<h1>model" in data["body"] and "<script" not in data["body"]
+    assert data["version"] == request_text("/version")[1].rpartition("\r\n")[2]
+    assert "Content-Type: application/json" in head
+
+
+@pytest.mark.parametrize("path", ["/", "/version", "/data", "/none"])
+def test_serve_lets_the_browser_run_only_its_own_scripts(request_text, path):
+    head = request_text(path)[1].partition("\r\n\r\n")[0]
+    for header in ("X-Content-Type-Options: nosniff", "Cache-Control: no-store",
+                   "X-Frame-Options: DENY"):
+        assert header in head
+    [policy] = re.findall("Content-Security-Policy: (.*)", head)
+    assert "default-src 'none'" in policy and "connect-src 'self'" in policy
+    [scripts] = re.findall("script-src ([^;]*)", policy)
+    assert all(each.startswith("'sha256-") for each in scripts.split())
 
 
 @pytest.mark.parametrize("host, status", [
@@ -63,8 +86,9 @@ def test_serve_shows_no_file_and_no_listing(request_text, path):
     ("localhost.evil.example", 403), ("127.0.0.1.evil.example:80", 403), ("", 403),
     ("evil.example:127.0.0.1", 403), ("0.0.0.0", 403)])
 def test_serve_answers_no_page_of_another_site(request_text, host, status):
-    assert request_text("/version", host)[0] == status
-    assert "access-control" not in request_text("/version", host)[1].lower()
+    for path in ("/version", "/data"):
+        assert request_text(path, host)[0] == status
+        assert "access-control" not in request_text(path, host)[1].lower()
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "CONNECT"])

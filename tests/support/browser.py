@@ -39,7 +39,7 @@ def opened() -> Iterator[Any]:
 
 def show(driver: Any, url: str, width: int) -> None:
     """Opens a page in a window of `width` pixels."""
-    _resize(driver, width, 900)
+    resize(driver, width, 900)
     _patiently(driver.get, url)
 
 
@@ -78,7 +78,7 @@ def check(driver: Any, screenshot: pathlib.Path) -> None:
             .filter((each) => parseFloat(getComputedStyle(each).fontSize) < 12)
             .map((each) => each.outerHTML.slice(0, 80));""")
     assert not small, small[:3]
-    _resize(driver, window, height)
+    resize(driver, window, height)
     save_screenshot(driver, screenshot)
     assert screenshot.stat().st_size > 10_000
 
@@ -95,6 +95,7 @@ def _patiently(step: Callable[[str], Any], argument: str) -> None:
         step(argument)
 
 
-def _resize(driver: Any, width: int, height: int) -> None:
+def resize(driver: Any, width: int, height: int) -> None:
+    """Gives the window a size in pixels."""
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
         "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})

@@ -4,7 +4,9 @@
   const COLOURS = ["#1f5fa8", "#d1620f", "#2b7f4b", "#8a4fa3", "#b3262e", "#0b8793", "#7a5c1e",
                    "#5a6472", "#c2448f", "#6b7d00"];
   const HEIGHT = 210;
-  const charts = JSON.parse(document.getElementById("charts").textContent);
+  let charts = JSON.parse(document.getElementById("charts").textContent);
+  // The plot at each place; null before its place is seen.
+  const plots = new Map();
 
   function number(value, digits = 4) {
     if (value === null || value === undefined) return "-";
@@ -66,11 +68,12 @@
 
   // A chart is drawn when its place is seen first: in a part that is closed it has no width.
   function watch(place) {
-    let plot = null;
+    plots.set(place, null);
     new ResizeObserver(() => {
       const width = place.clientWidth;
       if (!width) return;
-      plot = plot || draw(place, width);
+      const plot = plots.get(place) || draw(place, width);
+      plots.set(place, plot);
       if (width !== plot.width) plot.setSize({width: width, height: HEIGHT});
     }).observe(place);
   }
@@ -87,13 +90,26 @@
     return [low === 0 ? 0 : low - gap, high + gap];
   }
 
-  document.querySelectorAll("[data-chart]").forEach(watch);
-
-  // While the job runs, `report --serve` tells when there is something new.
-  const served = document.body.dataset.version;
-  if (served) {
-    setInterval(() => fetch("version").then((answer) => answer.text()).then((version) => {
-      if (version !== served) location.reload();
-    }).catch(() => {}), 1000 * document.body.dataset.pollSecs);
+  // Draws newer data into the charts that are there, and charts at new places.
+  function update(newest) {
+    charts = newest;
+    document.querySelectorAll("[data-chart]").forEach((place) => {
+      if (!plots.has(place)) watch(place);
+      else if (plots.get(place)) redraw(place);
+    });
   }
+
+  function redraw(place) {
+    const plot = plots.get(place), chart = charts[+place.dataset.chart];
+    const labels = plot.series.slice(1).map((each) => each.label).join("\n");
+    if (labels === chart.series.map((each) => each.label).join("\n")) {
+      plot.setData(chart.data);
+      return;
+    }
+    plot.destroy();
+    plots.set(place, draw(place, place.clientWidth));
+  }
+
+  window.Charts = {update};
+  document.querySelectorAll("[data-chart]").forEach(watch);
 })();
