@@ -74,7 +74,7 @@ def version_of(model_dirs: Sequence[str]) -> str:
 
 
 class Content(NamedTuple):
-    """What a page shows: its title, the markup of its body, and its charts."""
+    """The content of a page: its title, the markup of its body, and its charts."""
 
     title: str
     body: str
@@ -97,7 +97,7 @@ def waiting(reason: str) -> Content:
 
 
 class Served(NamedTuple):
-    """What a served page needs: its `version`, and the seconds between two questions for newer."""
+    """The version of a served page, and the seconds after which it looks for a newer one."""
 
     version: str
     poll_secs: float

@@ -53,7 +53,8 @@ def test_serve_follows_no_link_to_another_file(request_text):
     "/outside/private", "/model/record.json", "/record.json", "/report.html", "/outside/",
     "/model", "/../private", "/%2e%2e/private", "/..%2fprivate", "/%2e%2e%2f..%2fetc/passwd",
     "//etc/passwd", "/etc/passwd", "http://127.0.0.1/etc/passwd", "file:///etc/passwd",
-    "../private", "/version/../private", "/data/../private", "/data/", "/./", "/\\..\\private", "/%00", "/private%00.html", "*"])
+    "../private", "/version/../private", "/data/../private", "/data/", "/./",
+    "/\\..\\private", "/%00", "/private%00.html", "*"])
 def test_serve_shows_no_file_and_no_listing(request_text, path):
     status, answer = request_text(path)
     assert status in (400, 404) and _PRIVATE not in answer and "root:" not in answer
