@@ -129,7 +129,7 @@ class _Line:
         if not self._command or self._words[-1:] == ["help"]:
             yield from COMMANDS
             yield "help"
-        elif self._command in ("run", "init"):
+        elif self._command in ("run", "init", "report"):
             yield FILES
         elif self._command == "completion":
             yield from SCRIPTS

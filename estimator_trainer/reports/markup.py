@@ -55,6 +55,18 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = ""
                   "</div>")
 
 
+def compared(headings: Sequence[str], rows: Sequence[tuple[str, Sequence[Any]]]) -> Markup:
+    """Returns a table whose first column names the rows, and stays when the others scroll."""
+    head = "".join(f'<th scope="col">{text(each)}</th>' if each else "<td></td>"
+                   for each in headings)
+    body = "".join(
+        f'<tr><th scope="row">{text(name)}</th>'
+        f"{''.join(f'<td>{text(value)}</td>' for value in values)}</tr>"
+        for name, values in rows)
+    return Markup(f'<div class="wide" tabindex="0"><table class="compared"><thead><tr>{head}'
+                  f"</tr></thead><tbody>{body}</tbody></table></div>")
+
+
 def section(title: str, *parts: str) -> Markup:
     """Returns a section; empty if all parts are empty."""
     body = "".join(parts)

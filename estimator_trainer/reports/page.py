@@ -16,7 +16,8 @@ from estimator_trainer import errors
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.coordination import shared_files
 from estimator_trainer.reports import (charts as charts_lib, comparison, evaluation_section, head,
-                                       markup, run_files, task_lives as lives_lib, what_ran)
+                                       markup, run_files, run_names, task_lives as lives_lib,
+                                       what_ran)
 
 COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
@@ -86,9 +87,10 @@ def content_of(runs: Sequence[run_files.RunFiles], now: float) -> Content:
     charts = markup.Charts()
     if len(runs) == 1:
         return Content(runs[0].name, str(_of_run(runs[0], now, charts)), charts.charts)
-    body = comparison.section(runs, charts) + "".join(
+    runs = run_names.named(runs)
+    body = comparison.section(runs, charts, now) + "".join(
         markup.details(run.model_dir, _of_run(run, now, charts)) for run in runs)
-    return Content(", ".join(comparison.names(runs)), body, charts.charts)
+    return Content(", ".join(run.name for run in runs), body, charts.charts)
 
 
 def waiting(reason: str) -> Content:

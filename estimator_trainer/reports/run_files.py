@@ -28,6 +28,7 @@ class RunFiles:
       best: The best checkpoint so far, if the run keeps it.
       checkpoint: The path of the latest checkpoint; "" without one.
       damaged: A sentence for each damaged file, whose content is left out.
+      label: The name beside other runs; "": the last part of the directory's path.
     """
 
     model_dir: str
@@ -40,11 +41,12 @@ class RunFiles:
     damaged: list[str]
     best: checkpoints.Best | None = None
     checkpoint: str = ""
+    label: str = ""
 
     @property
     def name(self) -> str:
-        """The last part of the directory's path."""
-        return posixpath.basename(self.model_dir.rstrip("/")) or self.model_dir
+        """The name for display."""
+        return self.label or posixpath.basename(self.model_dir.rstrip("/")) or self.model_dir
 
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
         """Returns the lines of a kind, by time."""

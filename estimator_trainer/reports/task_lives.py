@@ -123,15 +123,15 @@ def duration(secs: float) -> str:
 def _line(lives: Sequence[Life], start: float, end: float) -> markup.Markup:
     length = max(end - start, 1e-3)
     bars = "".join(
-        f'<i class="{_colour(life)}" style="left:{100 * (life.start - start) / length:.2f}%;'
+        f'<i class="{colour(life)}" style="left:{100 * (life.start - start) / length:.2f}%;'
         f'width:{100 * (life.end - life.start) / length:.2f}%"'
-        f' title="{markup.text(_sentence(life))}"></i>' for life in lives)
+        f' title="{markup.text(sentence(life))}"></i>' for life in lives)
     return markup.Markup(f'<div class="life">{bars}</div>')
 
 
 def _ends(lives: Sequence[Life]) -> markup.Markup:
     restarts = len(lives) - 1
-    ends = [_sentence(life) for life in lives[-_MOST_LIVES:]]
+    ends = [sentence(life) for life in lives[-_MOST_LIVES:]]
     title = f"{restarts} restart{'s' * (restarts > 1)}" if restarts else ""
     if restarts > 2:
         return markup.Markup(markup.text(ends[-1]) + markup.details(
@@ -140,7 +140,8 @@ def _ends(lives: Sequence[Life]) -> markup.Markup:
                                      for each in [*([title] if title else []), *ends]))
 
 
-def _sentence(life: Life) -> str:
+def sentence(life: Life) -> str:
+    """Returns how long a process lived, its steps, and how it ended."""
     steps = ""
     if life.last_step is not None:
         first = life.last_step if life.first_step is None else life.first_step
@@ -154,7 +155,8 @@ def _sentence(life: Life) -> str:
     return f"{duration(life.end - life.start)}: " + f"{shown}{reason}{steps}{code}".lstrip(", ")
 
 
-def _colour(life: Life) -> str:
+def colour(life: Life) -> str:
+    """Returns the class of a life's bar."""
     if life.status.startswith("exit"):
         return "failed"
     return life.status if life.status in _COLOURS else "unknown"

@@ -170,11 +170,10 @@ def _parse_init(argv: list[str]) -> CommandLine:
 
 def _parse_report(argv: list[str]) -> CommandLine:
     words, values = flag_parser.parsed(argv, flag_parser.flags_of("report"))
-    folders = tuple(values["model_dir"])
-    if words or not folders:
-        raise _stray_words("report", words[0] if words else "",
-                           "the directory of a training, or of several",
-                           "report --model_dir=/tmp/digits", "--model_dir")
+    folders = (*words, *values["model_dir"])
+    if not folders or not all(folders):
+        raise _stray_words("report", "", "the directory of a training, of several, or a folder of"
+                           " many", "report /tmp/digits", "directory")
     page = PageConfig(**{**values, "model_dir": folders})
     return CommandLine("report", TrainerConfig(model_dir=folders[0], output=page.output), page=page)
 

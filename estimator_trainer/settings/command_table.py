@@ -27,8 +27,8 @@ class PageConfig:
     """The settings of `report`, the page of a run or of several."""
 
     model_dir: tuple[str, ...] = setting(
-        "The page", (), "Directory of a training. Repeatable: several trainings are compared.",
-        is_path=True)
+        "The page", (), "Directory of a training, or a folder of many; DIR alone stands for"
+        " --model_dir=DIR. Repeatable: several trainings are compared.", is_path=True)
     output: str = setting(
         "The page", "", "File to write. Default: MODEL_DIR/report.html; for several trainings"
         " comparison.html in the current directory.", is_path=True)
@@ -153,8 +153,9 @@ COMMANDS = {
         "Say what a model_dir holds: what wrote it, its runs, evaluations, checkpoints, exports.",
         "show", (_JSON, *_of_trainer("model_dir"))),
     "report": Command(
-        "Write a page that shows a run, or several beside each other: report --model_dir=DIR",
-        "report", dataclasses.fields(PageConfig), settings=PageConfig),
+        "Write a page that shows a run, several beside each other, or a table of many: report DIR"
+        " [DIR ...]", "report", dataclasses.fields(PageConfig), "DIR [DIR ...] [--flag=value ...]",
+        PageConfig),
     "check": Command(
         "Say what `train` would run, and every problem found. --json for machines, --probe to look"
         " at peers, model_dir, GPUs and data too.", "check",

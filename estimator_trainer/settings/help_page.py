@@ -22,7 +22,7 @@ GROUPS = {
         "tf-config": "print TF_CONFIG for lists of hosts"},
     "Look at, and type less": {
         "show": "say what a model_dir holds",
-        "report": "write a page of a run, or of several beside each other",
+        "report": "write a page of a run, of several, or a table of many",
         "list": "list the plug-ins with their params",
         "completion": "complete commands, flags, plug-ins and params at TAB"}}
 _OF_TRAINING = ("model_fn", "input_fn", "param", "model_dir", "train_steps", "train_epochs")

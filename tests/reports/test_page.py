@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 import pytest
 import tensorflow as tf
@@ -94,8 +95,9 @@ def test_version_of_changes_with_the_content(trained, tmp_path):
 
 def test_write_compares_several_runs_from_python(trained, tmp_path):
     output = tmp_path / "both.html"
-    assert estimator_trainer.report([trained, trained], output) == str(output)
-    assert "What differs" in output.read_text()
+    shutil.copytree(trained, tmp_path / "copy")
+    assert estimator_trainer.report([trained, tmp_path / "copy"], output) == str(output)
+    assert "Settings that differ" in output.read_text()
     assert estimator_trainer.report(trained) == str(trained / "report.html")
 
 
@@ -126,7 +128,7 @@ def test_write_by_command_prints_the_place_of_the_page(trained, tmp_path, capsys
 
 
 @pytest.mark.parametrize("args, sentence", [
-    ([], "got no --model_dir"), (["digits"], "got 'digits'"),
+    ([], "got no directory"), (["digits"], "model_dir is 'digits' (from the command line), which"),
     (["--model_dir=/none"], "model_dir is '/none'"), (["--model_dir=a", "--port=-1"], "port is -1"),
     (["--model_dir=a", "--train_steps=1"], "flag --train_steps")])
 def test_write_refuses_a_mistake_in_one_sentence(args, sentence, capsys):
