@@ -6,6 +6,7 @@ from typing import Annotated, Any, Mapping, Sequence, TypedDict
 import numpy as np
 
 from estimator_trainer import schema
+from estimator_trainer.evaluation.columns import ColumnsContent, Judged
 from estimator_trainer.evaluation.shown_examples import ShownExample, ShownExamples
 
 # A larger matrix is unreadable; the report then shows the pairs that are confused most often.
@@ -50,8 +51,12 @@ class _ClassificationNeeded(TypedDict):
 
 
 class ClassificationContent(_ClassificationNeeded, total=False):
-    """The content of `evaluation.json` for a classification; the last two need probabilities."""
+    """The content of `evaluation.json` for a classification.
 
+    `calibration` and `pr_curves` need probabilities, `columns` features by name.
+    """
+
+    columns: ColumnsContent
     calibration: _Calibration
     pr_curves: list[_PrCurve]
 
@@ -85,6 +90,16 @@ class Classification:
             shown |= {"probability": certainty, "probability_of_label": of_label}
             self._worst.offer(-np.log(max(of_label, _LEAST_PROBABILITY)), shown, inputs)
         self._most_certain.offer(certainty, shown, inputs)
+
+    @property
+    def judged(self) -> Judged:
+        """The labels, and the probabilities; without these, 0 and 1 of the classes alone."""
+        labels = np.array(self._labels)
+        if len(self._probabilities) == len(labels):
+            return Judged(labels, np.stack(self._probabilities), self._class_names)
+        classes = np.array(self._classes)
+        count = max(len(self._class_names), int(classes.max()) + 1)
+        return Judged(labels, np.eye(count)[classes], self._class_names)
 
     def content(self) -> dict[str, Any]:
         """Returns the content of `evaluation.json`."""

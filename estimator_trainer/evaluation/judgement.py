@@ -5,7 +5,6 @@ with their labels; `model_dir/evaluation.json` keeps what a report shows of them
 """
 
 import contextlib
-import functools
 import json
 import posixpath
 import time
@@ -19,7 +18,7 @@ from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import passthrough
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.evaluation import hints, read_answers
+from estimator_trainer.evaluation import columns, hints, kept_rows, read_answers
 from estimator_trainer.evaluation.classification import Classification, ClassificationContent
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.evaluation.regression import Regression, RegressionContent
@@ -35,7 +34,7 @@ _Kind = TypedDict("_Kind", {"kind": Literal["classification", "regression"]})
 
 
 def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: EvaluationLog,
-          eval_steps: int, stop: Stop) -> dict[str, Any] | None:
+          eval_steps: int, stop: Stop, has_columns: bool = True) -> dict[str, Any] | None:
     """Writes `evaluation.json` of the checkpoint that was evaluated last, and returns its content.
 
     A model that cannot be judged is not a failure: the reason is logged, and None returned.
@@ -46,15 +45,20 @@ def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: E
       evaluations: The log of evaluations, whose `on_batch` is called at times.
       eval_steps: The batches that an evaluation takes; 0: all.
       stop: Ends the judgement early.
+      has_columns: Whether to find out which columns matter.
     """
     counted = evaluations.progress
     if not evaluations.checkpoint_path or not counted.examples:
         return None
     try:
-        answers = _answers(single, plugins, evaluations.checkpoint_path, eval_steps)
+        kept = kept_rows.KeptRows()
+        answers = _answers(single, plugins, evaluations.checkpoint_path, eval_steps, kept)
         with contextlib.closing(answers):
-            content = _judged(answers, plugins.class_names, stop, counted.on_batch)
-        content |= {"step": evaluations.step, "evaluated": counted.examples}
+            found = _judged(kept.passed(answers), plugins.class_names, stop, counted.on_batch)
+        content = found.content() | {"step": evaluations.step, "evaluated": counted.examples}
+        if has_columns and stop.is_done:
+            content["columns"] = columns.of_model(
+                single, evaluations.checkpoint_path, kept, found.judged, stop, counted.on_batch)
         shared_files.write_text(posixpath.join(single.model_dir, NAME), json.dumps(content))
         for hint in hints.of_evaluation(content):
             logging.warning("%s.", hint)
@@ -85,23 +89,23 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _answers(single: tf.estimator.Estimator, plugins: LoadedPlugins, path: str,
-             eval_steps: int) -> Generator[passthrough.Answer, None, None]:
+             eval_steps: int, kept: kept_rows.KeptRows
+             ) -> Generator[passthrough.Answer, None, None]:
     def input_fn(mode: str, params: dict[str, Any], config: Any = None) -> Any:
         del mode
         made = plugins.input_fn(tf.estimator.ModeKeys.EVAL, params, config)
         if isinstance(made, tf.data.Dataset):
-            return (made.take(eval_steps) if eval_steps else made).map(
-                functools.partial(passthrough.mark, has_inputs=True, most_rank=4))
+            return (made.take(eval_steps) if eval_steps else made).map(kept.mark)
         batch = made if isinstance(made, tuple) else (made,)
-        return passthrough.mark(*batch, has_inputs=True, most_rank=4)
+        return kept.mark(*batch)
 
     for prediction in single.predict(input_fn, checkpoint_path=path):
         yield passthrough.answer(prediction)
 
 
 def _judged(answers: Iterator[passthrough.Answer], class_names: Sequence[str], stop: Stop,
-            on_batch: Callable[[], None]) -> dict[str, Any]:
-    """Returns the content of the file; raises ValueError for what is neither class nor number."""
+            on_batch: Callable[[], None]) -> Classification | Regression:
+    """Returns what the answers show; raises ValueError for what is neither class nor number."""
     first = next(answers, None)
     if first is None or first.label is None:
         raise ValueError("the input_fn yields no labels in mode 'eval' that are one tensor")
@@ -111,11 +115,11 @@ def _judged(answers: Iterator[passthrough.Answer], class_names: Sequence[str], s
     until = time.monotonic() + _MOST_SECS
     for count, answer in enumerate(answers, start=2):
         _add(found, answer, names)
-        if count >= _MOST_EXAMPLES or time.monotonic() > until or stop.request:
+        if count >= _MOST_EXAMPLES or time.monotonic() > until or not stop.is_done:
             break
         if not count % 100:
             on_batch()
-    return found.content()
+    return found
 
 
 def _add(found: Classification | Regression, answer: passthrough.Answer,

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from estimator_trainer.estimator import passthrough
 
-_CLASSES = ("class_ids", "classes", "class_id")
+CLASSES = ("class_ids", "classes", "class_id")
 _NAME = "class"
 
 
@@ -43,7 +43,7 @@ def label_class(label: Any, names: Sequence[str]) -> int | None:
 
 def chosen(predictions: Mapping[str, Any]) -> tuple[np.ndarray | None, int | None]:
     """Returns the probabilities of the classes, or None, and the class that the model chose."""
-    classes = next((np.asarray(predictions[key]) for key in _CLASSES if key in predictions), None)
+    classes = next((np.asarray(predictions[key]) for key in CLASSES if key in predictions), None)
     predicted = (int(classes.reshape([-1])[0]) if classes is not None and classes.size == 1 and
                  classes.dtype.kind in "iu" else None)
     vector = np.asarray(predictions["probabilities"] if "probabilities" in predictions else
@@ -67,6 +67,18 @@ def _probabilities(vector: np.ndarray) -> np.ndarray | None:
     return powers / powers.sum()
 
 
+def probabilities_of_batch(matrix: np.ndarray) -> np.ndarray | None:
+    """Returns what `chosen` reads as probabilities, of a batch's outputs [rows, outputs]."""
+    if not np.all(np.isfinite(matrix)):
+        return None
+    if matrix.shape[1] == 1:
+        return np.hstack([1 - matrix, matrix]) if 0 <= matrix.min() <= matrix.max() <= 1 else None
+    if np.all(matrix >= 0) and np.all(np.abs(matrix.sum(axis=1) - 1) < 1e-2):
+        return matrix
+    powers = np.exp(matrix - matrix.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
 def all_classes(predictions: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the names of the classes that canned Estimators predict for each example."""
     names = np.asarray(predictions.get("all_classes", ())).reshape([-1])
@@ -79,7 +91,7 @@ def only_output(predictions: Mapping[str, Any]) -> Any:
     for key in ("predictions", "logits"):
         if key in predictions:
             return predictions[key]
-    others = [value for name, value in predictions.items() if name not in (*_CLASSES, _NAME)]
+    others = [value for name, value in predictions.items() if name not in (*CLASSES, _NAME)]
     if _NAME not in predictions or len(others) != 1:
         others = list(predictions.values())
     return others[0] if len(others) == 1 else np.zeros([0, 0])

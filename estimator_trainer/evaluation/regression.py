@@ -5,6 +5,7 @@ from typing import Any, Mapping, TypedDict
 import numpy as np
 
 from estimator_trainer import schema
+from estimator_trainer.evaluation.columns import ColumnsContent, Judged
 from estimator_trainer.evaluation.shown_examples import ShownExample, ShownExamples
 
 _REGRESSION_BINS = 30
@@ -14,8 +15,8 @@ _Residuals = TypedDict("_Residuals", {"counts": list[schema.Count], "edges": lis
 _Points = TypedDict("_Points", {"labels": list[schema.Number], "predictions": list[schema.Number]})
 
 
-class RegressionContent(TypedDict):
-    """The content of `evaluation.json` for a regression; sums of large numbers may be infinite."""
+class _RegressionNeeded(TypedDict):
+    # Sums of large numbers may be infinite.
 
     examples: schema.Count
     evaluated: schema.Count
@@ -27,6 +28,12 @@ class RegressionContent(TypedDict):
     residuals: _Residuals
     points: _Points
     worst: list[ShownExample]
+
+
+class RegressionContent(_RegressionNeeded, total=False):
+    """The content of `evaluation.json` for a regression; `columns` needs features by name."""
+
+    columns: ColumnsContent
 
 
 class Regression:
@@ -44,6 +51,11 @@ class Regression:
         self._predictions.append(predicted)
         if np.isfinite(predicted - label):
             self._worst.offer(abs(predicted - label), shown, inputs)
+
+    @property
+    def judged(self) -> Judged:
+        """The labels and the predictions."""
+        return Judged(np.array(self._labels), np.array(self._predictions))
 
     def content(self) -> dict[str, Any]:
         """Returns the content of `evaluation.json`; a residual is prediction - label."""

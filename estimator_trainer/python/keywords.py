@@ -64,6 +64,7 @@ class Train(_Task, total=False):
     log_every_steps: int
     check_numerics: bool
     report: bool
+    column_importance: bool
     early_stopping_metric: str
     early_stopping_mode: Literal["min", "max"]
     early_stopping_steps: int

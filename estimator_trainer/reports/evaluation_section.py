@@ -2,7 +2,8 @@
 
 from typing import Any, Mapping
 
-from estimator_trainer.reports import classification_section, markup, regression_section
+from estimator_trainer.reports import (classification_section, columns_section, markup,
+                                       regression_section)
 
 
 def section(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.Markup:
@@ -12,7 +13,8 @@ def section(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.M
     part = ("" if judged["examples"] == judged["evaluated"] else
             f" The first {judged['examples']:,} of {judged['evaluated']:,} examples are shown.")
     kind = regression_section if judged["kind"] == "regression" else classification_section
-    return markup.section(
+    return markup.Markup(markup.section(
         f"The evaluation of step {judged['step']}, in pictures", markup.note(
             f"{judged['examples']:,} examples, each predicted once more.{part}"),
         charts.grid(kind.charts_of(judged)), *kind.parts(judged))
+        + columns_section.section(judged.get("columns", {}), charts))

@@ -71,7 +71,8 @@ class FinalEvaluation:
         """
         if run.config.report:
             content = judgement.write(self.estimator, plugins, self.evaluations,
-                                      run.config.eval_steps, run.stop)
+                                      run.config.eval_steps, run.stop,
+                                      run.config.column_importance)
             for hint in hints.of_training(losses, content, plugins.params) if content else ():
                 logging.warning("%s.", hint)
             tensorboard.write(self.estimator.model_dir, self.evaluations.metrics, content)

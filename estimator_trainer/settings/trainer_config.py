@@ -225,6 +225,9 @@ class TrainerConfig(RankConfig):
         " is NaN or infinite; that ends training of plug-ins, and a script is warned.")
     report: bool = setting("Checkpoints and logs", True, "Write MODEL_DIR/report.html at the end,"
                            " the page of the run, with charts of the final evaluation.")
+    column_importance: bool = setting(
+        "Checkpoints and logs", True, "Find out for this page which columns matter to the model: in"
+        " the final evaluation, for 10 s at most.")
     verbose: bool = setting(
         "Checkpoints and logs", False, "Show all that TensorFlow logs, deprecations included.")
 

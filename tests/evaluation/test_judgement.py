@@ -9,7 +9,6 @@ from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator.passthrough import Answer
 from estimator_trainer.evaluation import judgement
 from estimator_trainer.evaluation.classification import Classification
-from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.evaluation.regression import Regression
 
 _INPUTS = {"x": np.float32(0.5), "name": b"caf\xc3\xa9"}
@@ -17,7 +16,7 @@ _INPUTS = {"x": np.float32(0.5), "name": b"caf\xc3\xa9"}
 
 def _judged(labels, predictions, names=()):
     answers = (Answer(each, _INPUTS, label) for label, each in zip(labels, predictions))
-    return judgement._judged(answers, names, Stop(), EvaluationLog())
+    return judgement._judged(answers, names, Stop(), lambda: None).content()
 
 
 @pytest.mark.parametrize("labels, predictions, names", [

@@ -1,0 +1,115 @@
+"""The section on the columns: which matter to the model, and how it responds to each."""
+
+from typing import Any, Mapping, Sequence
+
+from estimator_trainer.reports import charts as charts_lib, markup
+
+# A column whose drop is within so many deviations of 0 may have it by chance.
+_DEVIATIONS = 2
+_MOST_OPEN = 10
+_FLAG = "--nocolumn_importance"
+
+
+def section(columns: Mapping[str, Any], charts: markup.Charts) -> markup.Markup:
+    """Returns the section on the entry `columns` of `evaluation.json`; empty without columns."""
+    if "importance" not in columns:
+        return markup.section("Which columns matter", markup.note(
+            f"Not known: {columns['reason']}." if columns.get("reason") else ""))
+    responses = columns.get("responses", ())
+    return markup.section(
+        "Which columns matter", *_importance(columns["importance"], columns.get("secs")),
+        *(_responses(responses, charts) if responses else ()))
+
+
+def _importance(importance: Mapping[str, Any], secs: float | None) -> list[markup.Markup]:
+    metric, found = importance["metric"], importance["found"]
+    most = max((each["drop"] for each in found), default=0) or 1
+    rows = [(each["name"], bar(each["drop"] / most), f"{each['drop']:.3g}",
+             f"± {each['deviation']:.2g}") for each in found]
+    headings = ("column", f"drop of {metric} when shuffled", "", "")
+    shown = [markup.table(headings, rows[:_MOST_OPEN], "bars"), markup.details(
+        f"{len(rows) - _MOST_OPEN} less important columns",
+        markup.table(headings, rows[_MOST_OPEN:], "bars") if rows[_MOST_OPEN:] else "")]
+    tried = importance["tried"]
+    took = f", in {secs:.1f} s altogether" if secs is not None else ""
+    how = (f"{metric} is {importance['base']:.4g} in {importance['rows']:,} rows of the evaluation."
+           f" In each of {importance['repeats']} repeats the values of one column were exchanged"
+           f" among these rows, and the rows were predicted again{took}. The more {metric} drops,"
+           " the more the model uses the column; ± is the deviation between repeats. Columns that"
+           " hold the same information share their importance, so that each looks less important.")
+    if importance["columns"] > len(found):
+        how += (f" A first look with fewer rows chose {len(found)} of"
+                f" {tried:,} columns" + (f"; for the other {importance['columns'] - tried:,} there"
+                                         " was no time." if tried < importance["columns"] else "."))
+    weak = [each["name"] for each in found if not is_measurable(each)]
+    return [markup.Markup(f"<p>{markup.text(_answer(found, metric))}</p>"), *shown,
+            markup.note(f"Without a measurable effect: {', '.join(weak)}." if weak else ""),
+            markup.note(f"{how} {_FLAG} leaves this section out.")]
+
+
+def is_measurable(column: Mapping[str, Any]) -> bool:
+    """Returns whether the drop is more than chance."""
+    return bool(column["drop"] > _DEVIATIONS * column["deviation"] and column["drop"] > 0)
+
+
+def _answer(found: Sequence[Mapping[str, Any]], metric: str) -> str:
+    """Returns the answer to the section's title in one sentence."""
+    used = [each for each in found if is_measurable(each)]
+    if not used:
+        return f"No column lowers {metric} measurably when its values are shuffled."
+    first, *others = used
+    text = f"{first['name']} matters most: shuffled, it lowers {metric} by {first['drop']:.2g}"
+    if others:
+        text += f"; next {', '.join(each['name'] for each in others[:2])}"
+        text += f" ({', '.join(format(each['drop'], '.2g') for each in others[:2])})"
+    return f"{text}."
+
+
+def _responses(responses: Sequence[Mapping[str, Any]], charts: markup.Charts) -> list[str]:
+    names = [mean["of"] for mean in responses[0]["means"]]
+    of = ("the mean prediction" if names == [""] else
+          f"the mean probability of {', '.join(names)}")
+    values = [value for each in responses for mean in each["means"] for value in mean["values"]]
+    low, high = min(0.0, *values), max(values)
+    parts = [_of_numbers(each, charts) if each["kind"] == "number" else _of_categories(
+        each, low, high) for each in responses]
+    return [markup.Markup("<h3>The response to one column at a time</h3>"), markup.note(
+        f"Each shows {of} when all rows have the same value in this column, and their own in all"
+        " others. Between two marks beneath a line are a tenth of the rows."
+        " Values that never occur together may make the line wrong."),
+            markup.Markup(f'<div class="grid">{"".join(parts)}</div>')]
+
+
+def _of_numbers(response: Mapping[str, Any], charts: markup.Charts) -> str:
+    means, at = response["means"], response["at"]
+    low = min(value for mean in means for value in mean["values"])
+    series: list[tuple[str, str, charts_lib.Points]] = [
+        (mean["of"] or "prediction", "line", list(zip(at, mean["values"]))) for mean in means]
+    series.append(("deciles of the rows", "points", [
+        (value, low) for value in dict.fromkeys(response["deciles"]) if value in at]))
+    shown = charts.place(charts_lib.chart(response["name"], response["name"], "", series))
+    if "missing" not in response:
+        return shown
+    of = ", ".join(f"{mean['of']} {value:.3g}".strip() for mean, value in zip(
+        means, response["at_missing"]))
+    return f"<div>{shown}" + markup.note(
+        f"Missing in {response['missing']:,} of {response['rows']:,} rows; there: {of}.") + "</div>"
+
+
+def _of_categories(response: Mapping[str, Any], low: float, high: float) -> str:
+    means = response["means"]
+    rows = []
+    for i, value in enumerate(response["at"]):
+        shown = [part for mean in means for part in (
+            bar((mean["values"][i] - low) / ((high - low) or 1)), mean["values"][i])]
+        rows.append((value, *shown, response["counts"][i]))
+    of = [part for mean in means for part in (mean["of"] or "prediction", "")]
+    caption = f"<figcaption>{markup.text(response['name'])}</figcaption>"
+    return f"<figure>{caption}{markup.table(['value', *of, 'rows'], rows, 'bars')}</figure>"
+
+
+def bar(share: float) -> markup.Markup:
+    """Returns a bar of a share of the cell's width; the number beside it has the value."""
+    width = 100 * min(1.0, max(0.0, share))
+    return markup.Markup(f'<span class="bar" aria-hidden="true"><i style="width:{width:.1f}%"></i>'
+                         "</span>")
