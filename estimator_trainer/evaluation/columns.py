@@ -104,7 +104,7 @@ def measured(predict: column_importance.Predict, columns: Columns, judged: Judge
     classes = column_response.shown_classes(judged.labels, judged.outputs)
     names = [""] if judged.outputs.ndim == 1 else [
         judged.names[i] if i < len(judged.names) else str(i) for i in classes]
-    responses = []
+    responses: list[dict[str, Any]] = []
     for each in importance["found"]:
         if len(responses) == column_response.MOST_COLUMNS or time.monotonic() > until:
             break

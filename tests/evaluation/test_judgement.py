@@ -45,6 +45,14 @@ def test_classification_of_labels_in_any_shape(labels, predictions, names):
     assert error["inputs"] == [{"name": "x", "text": "0.5"}, {"name": "name", "text": "café"}]
 
 
+@pytest.mark.parametrize("status, examples", [("done", 9), ("stopped", 2)])
+def test_a_training_that_ended_early_is_judged_by_all_examples(status, examples):
+    stop = Stop()
+    stop.request_end(status, "no_improvement", "local")
+    answers = (Answer({"y": np.float32(1)}, _INPUTS, np.float32(i)) for i in range(9))
+    assert judgement._judged(answers, (), stop, lambda: None).content()["examples"] == examples
+
+
 def test_regression_of_numbers():
     found = _judged(np.array([1.0, 2.0, 3.0]), [{"predictions": np.array([p])}
                                                 for p in (1.5, 2.0, 1.0)])
