@@ -17,7 +17,7 @@ Columns = Mapping[str, np.ndarray]
 Predict = Callable[[Columns], np.ndarray]
 Unit = tuple[str, ...]
 _REPEATS = 5
-# Of more columns, a first look with few rows chooses this many.
+# A first look with few rows chooses this many of more columns.
 MOST_MEASURED = 20
 _COARSE_ROWS = 200
 # Rows that are predicted in one call.

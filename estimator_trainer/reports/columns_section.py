@@ -2,12 +2,12 @@
 
 from typing import Any, Mapping, Sequence
 
+from estimator_trainer.errors import Setting
 from estimator_trainer.reports import charts as charts_lib, markup
 
 # A column whose drop is within so many deviations of 0 may have it by chance.
 _DEVIATIONS = 2
 _MOST_OPEN = 10
-_FLAG = "--nocolumn_importance"
 
 
 def section(columns: Mapping[str, Any], charts: markup.Charts) -> markup.Markup:
@@ -44,7 +44,7 @@ def _importance(importance: Mapping[str, Any], secs: float | None) -> list[marku
     weak = [each["name"] for each in found if not is_measurable(each)]
     return [markup.Markup(f"<p>{markup.text(_answer(found, metric))}</p>"), *shown,
             markup.note(f"Without a measurable effect: {', '.join(weak)}." if weak else ""),
-            markup.note(f"{how} {_FLAG} leaves this section out.")]
+            markup.note(f"{how} {Setting('column_importance', False)} leaves this section out.")]
 
 
 def is_measurable(column: Mapping[str, Any]) -> bool:

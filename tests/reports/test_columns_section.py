@@ -35,7 +35,7 @@ def test_the_first_sentence_answers_which_column_matters():
     assert "No column lowers AUC measurably" in text
 
 
-def test_many_columns_fold_and_say_how_they_were_chosen():
+def test_many_columns_are_folded_under_how_they_were_chosen():
     names = [(f"column {i}", 0.5) for i in range(20)]
     text, _ = _shown({"importance": _importance(*names, columns=300)})
     assert "<summary>10 less important columns</summary>" in text
