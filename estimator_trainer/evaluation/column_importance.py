@@ -39,7 +39,7 @@ class _ImportanceNeeded(TypedDict):
 class ImportanceContent(_ImportanceNeeded, total=False):
     """The entry `importance` of `evaluation.json`: the drop of a metric, column by column.
 
-    Of `columns` columns, `tried` were shuffled; `found` has the most important ones, best first.
+    From `columns` columns, `tried` were shuffled; `found` has the most important ones, best first.
     `together` are columns that say nearly the same, and the drop when all of them are shuffled.
     """
 
