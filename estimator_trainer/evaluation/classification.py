@@ -6,6 +6,7 @@ from typing import Annotated, Any, Mapping, Sequence, TypedDict
 import numpy as np
 
 from estimator_trainer import schema
+from estimator_trainer.evaluation import calibration, threshold_curves
 from estimator_trainer.evaluation.columns import ColumnsContent, Judged
 from estimator_trainer.evaluation.shown_examples import ShownExample, ShownExamples
 
@@ -14,8 +15,9 @@ _MOST_CLASSES = 50
 _MOST_PAIRS = 30
 _MOST_ROWS = 500
 _MOST_CURVES = 10
-_BINS = 10
 _THRESHOLDS = 51
+# All curves together have about so many thresholds, for the size of the page.
+_MOST_THRESHOLDS, _LEAST_THRESHOLDS = 6000, 40
 _LEAST_PROBABILITY = 1e-12
 
 # The number of examples of each label and prediction.
@@ -26,9 +28,6 @@ _PerClass = TypedDict("_PerClass", {
     "recall": schema.Number | None})
 _Confused = TypedDict("_Confused", {"label": str, "predicted": str, "count": schema.Count})
 _Matrix = TypedDict("_Matrix", {"names": list[str], "counts": list[list[schema.Count]]})
-_Bin = TypedDict("_Bin", {"examples": schema.Count, "certainty": schema.Number | None,
-                          "accuracy": schema.Number | None})
-_Calibration = TypedDict("_Calibration", {"bins": list[_Bin], "expected_error": schema.Number})
 _PrCurve = TypedDict("_PrCurve", {
     "name": str, "true_positives": list[schema.Count], "false_positives": list[schema.Count],
     "positives": schema.Count})
@@ -51,14 +50,22 @@ class _ClassificationNeeded(TypedDict):
 
 
 class ClassificationContent(_ClassificationNeeded, total=False):
-    """The content of `evaluation.json` for a classification.
+    """The content of `evaluation.json` for a classification; most of these need probabilities.
 
-    `calibration` and `pr_curves` need probabilities, `columns` features by name.
+    Attributes:
+      pr_curves: Counts at thresholds of equal distance, for TensorBoard.
+      curves: Counts at thresholds that the probabilities choose: of the second of two classes, or
+        of each class against the others.
+      gains: Of two classes, the share of the second class among the 5 %, 10 % ... of the examples
+        with the highest probability.
     """
 
+    accuracy: schema.Number
     columns: ColumnsContent
-    calibration: _Calibration
+    calibration: calibration.Calibration
     pr_curves: list[_PrCurve]
+    curves: list[Annotated[threshold_curves.ThresholdCurve, threshold_curves.WHOLE]]
+    gains: list[schema.Number]
 
 
 class Classification:
@@ -83,13 +90,16 @@ class Classification:
             return
         shown: dict[str, Any] = {"position": position, "label": self._name(label),
                                  "predicted": self._name(predicted)}
-        certainty = 0.0
+        wrong = 0.0
         if probabilities is not None:
             certainty = float(probabilities[predicted])
             of_label = float(probabilities[label]) if label < len(probabilities) else 0.0
             shown |= {"probability": certainty, "probability_of_label": of_label}
-            self._worst.offer(-np.log(max(of_label, _LEAST_PROBABILITY)), shown, inputs)
-        self._most_certain.offer(certainty, shown, inputs)
+            wrong = -np.log(max(of_label, _LEAST_PROBABILITY))
+            # Both lists would be the same for two classes.
+            if len(probabilities) > 2:
+                self._most_certain.offer(certainty, shown, inputs)
+        self._worst.offer(wrong, shown, inputs)
 
     @property
     def judged(self) -> Judged:
@@ -113,10 +123,36 @@ class Classification:
             "worst": self._worst.content(), "most_certain": self._most_certain.content()}
         if len(self._probabilities) == len(labels):
             probabilities = np.stack(self._probabilities)
-            found["calibration"] = _calibration(probabilities, labels == classes, classes)
+            found["calibration"] = self._calibration(probabilities, labels, classes)
             found["pr_curves"] = [{"name": self._name(curve["class"]), **curve}
                                   for curve in _pr_curves(probabilities, labels)]
+            found["curves"] = self._curves(probabilities, labels)
+            if probabilities.shape[1] == 2:
+                found["gains"] = threshold_curves.gains(probabilities[:, 1], labels == 1)
         return found
+
+    def _calibration(self, probabilities: np.ndarray, labels: np.ndarray,
+                     classes: np.ndarray) -> dict[str, Any]:
+        """Returns the calibration of the second of two classes, or of the chosen class."""
+        brier = {"brier": calibration.brier(probabilities, labels)}
+        if probabilities.shape[1] == 2:
+            return {**calibration.of(probabilities[:, 1], labels == 1), **brier,
+                    "of_class": self._name(1)}
+        chosen = np.minimum(classes, probabilities.shape[1] - 1)
+        certainty = probabilities[np.arange(len(chosen)), chosen]
+        return {**calibration.of(certainty, labels == classes), **brier}
+
+    def _curves(self, probabilities: np.ndarray,
+                labels: np.ndarray) -> list[threshold_curves.ThresholdCurve]:
+        """Returns the curve of the second of two classes, or of each class with examples."""
+        count = probabilities.shape[1]
+        frequent = collections.Counter(each for each in self._labels if each < count)
+        shown = [1] if count == 2 else sorted(
+            number for number, _ in frequent.most_common(_MOST_CLASSES))
+        most = min(threshold_curves.MOST_THRESHOLDS,
+                   max(_LEAST_THRESHOLDS, _MOST_THRESHOLDS // max(1, len(shown))))
+        return [threshold_curves.of(self._name(number), probabilities[:, number],
+                                    labels == number, most) for number in shown]
 
     def _name(self, number: int) -> str:
         return self._class_names[number] if number < len(self._class_names) else str(number)
@@ -143,28 +179,6 @@ class Classification:
                  "precision": pairs[i, i] / predicted[i] if predicted[i] else None,
                  "recall": pairs[i, i] / labelled[i] if labelled[i] else None}
                 for i in sorted(shown)]
-
-
-def _calibration(probabilities: np.ndarray, is_right: np.ndarray,
-                 classes: np.ndarray) -> dict[str, Any]:
-    """Compares the model's certainty with its accuracy, in ten bins of equal width.
-
-    The expected calibration error: Guo et al., "On Calibration of Modern Neural Networks",
-    arXiv:1706.04599, equation 3.
-    """
-    chosen = np.minimum(classes, probabilities.shape[1] - 1)
-    certainty = probabilities[np.arange(len(chosen)), chosen]
-    bins = np.minimum((certainty * _BINS).astype(int), _BINS - 1)
-    found: list[dict[str, Any]] = []
-    error = 0.0
-    for i in range(_BINS):
-        is_in = bins == i
-        count = int(np.sum(is_in))
-        sure, right = ((float(certainty[is_in].mean()), float(is_right[is_in].mean())) if count
-                       else (None, None))
-        found.append({"examples": count, "certainty": sure, "accuracy": right})
-        error += count / len(bins) * abs((sure or 0.0) - (right or 0.0))
-    return {"bins": found, "expected_error": error}
 
 
 def _pr_curves(probabilities: np.ndarray, labels: np.ndarray) -> list[dict[str, Any]]:

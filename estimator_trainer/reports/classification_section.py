@@ -1,72 +1,64 @@
 """The part of a page on a classification's predictions."""
 
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping
 
-from estimator_trainer.reports import charts as charts_lib, markup, shown_examples
+from estimator_trainer.reports import (calibration_section, charts as charts_lib, confusion, markup,
+                                       shown_examples, threshold_section)
+
+_OWN = "The model itself takes the class of the highest probability"
 
 
-def parts(judged: Mapping[str, Any]) -> list[markup.Markup]:
-    """Returns the tables and the examples."""
-    rows = [(each["name"], each["examples"], each["precision"], each["recall"])
-            for each in judged["per_class"]]
+def body(judged: Mapping[str, Any], charts: markup.Charts) -> list[markup.Markup]:
+    """Returns the matrix, the curves, the calibration, the gains and the worst examples."""
+    curves = judged.get("curves", ())
+    is_binary = "gains" in judged
+    own = f"{_OWN}, of two classes from 0.5 on." if is_binary else f"{_OWN}, without a threshold."
+    calibration = judged.get("calibration")
     return [
-        _matrix(judged["matrix"]) if judged["matrix"] else _confused(judged["confused"]),
-        markup.details("precision and recall of each class", markup.table(
-            ["class", "examples", "precision", "recall"], rows), is_open=len(rows) <= 20),
-        shown_examples.of("the worst errors: the label had the least probability", judged["worst"]),
-        shown_examples.of("the most certain errors", judged["most_certain"])]
+        markup.note(confusion.worst(judged)),
+        confusion.matrix(judged["matrix"]) if judged["matrix"] else
+        confusion.pairs(judged["confused"]),
+        confusion.per_class(judged),
+        threshold_section.part(curves, own) if curves else _old_curves(judged, charts),
+        *([markup.Markup("<h3>Calibration</h3>"), markup.note(
+            calibration_section.sentence(calibration)),
+           charts.grid(calibration_section.charts_of(calibration))] if calibration else []),
+        *_gains(judged, charts), *_worst(judged)]
 
 
-def charts_of(judged: Mapping[str, Any]) -> list[charts_lib.Chart]:
-    """Returns the charts of calibration, and of precision by recall."""
-    charts = _of_calibration(judged["calibration"]) if "calibration" in judged else []
+def _worst(judged: Mapping[str, Any]) -> list[markup.Markup]:
+    certain, worst = judged["most_certain"], judged["worst"]
+    places = [[each["position"] for each in examples] for examples in (certain, worst)]
+    if len(judged["per_class"]) <= 2 and places[0] in ([], places[1]) or not worst:
+        return [shown_examples.of("The worst errors: the model was most certain of the wrong class",
+                                  worst or certain)]
+    return [shown_examples.of("The worst errors: the label had the least probability", worst),
+            shown_examples.of("The most certain errors", certain)]
+
+
+def _gains(judged: Mapping[str, Any], charts: markup.Charts) -> list[markup.Markup]:
+    """Returns what the examples with the highest probability hold of the second class."""
+    found, [curve, *_] = judged.get("gains"), judged.get("curves") or [None]
+    if not found or curve is None or not curve["positives"] or not curve["negatives"]:
+        return []
+    parts, name = len(found), curve["name"]
+    tenth = parts // 10 - 1
+    sentence = (f"The 10 % of the examples with the highest probability hold {found[tenth]:.0%} of"
+                f" all {name!r}: {10 * found[tenth]:.1f} times as many as 10 % at random.") if (
+                    parts >= 10 and sum((curve["positives"], curve["negatives"])) >= 20) else ""
+    points = [(0.0, 0.0), *(((i + 1) / parts, share) for i, share in enumerate(found))]
+    drawn = charts_lib.chart(
+        f"Share of all {name} among the highest probabilities", "share of the examples", "",
+        [(name, "line", points), ("at random", "dashes", [(0.0, 0.0), (1.0, 1.0)])])
+    return [markup.Markup("<h3>Lift</h3>"), markup.note(sentence), charts.grid([drawn])]
+
+
+def _old_curves(judged: Mapping[str, Any], charts: markup.Charts) -> markup.Markup:
+    """Returns precision by recall of a file from before `curves`."""
     curves = [(curve["name"], "line", _precision_by_recall(curve))
               for curve in judged.get("pr_curves", ())]
-    return [*charts,
-            *([charts_lib.chart("precision by recall", "recall", "", curves)] if curves else [])]
-
-
-def _matrix(matrix: Mapping[str, Any]) -> markup.Markup:
-    names, counts = matrix["names"], matrix["counts"]
-    head = "".join(f"<th>{markup.text(name)}</th>" for name in names)
-    body = []
-    for i, row in enumerate(counts):
-        cells = "".join(_matrix_cell(count, sum(row), i == j) for j, count in enumerate(row))
-        body.append(f"<tr><th>{markup.text(names[i])}</th>{cells}</tr>")
-    return markup.Markup("<h3>confusion matrix: a row is a label, a column what the model"
-                         " chose</h3>"
-                         f'<div class="wide"><table class="matrix"><tr><th></th>{head}</tr>'
-                         f'{"".join(body)}</table></div>')
-
-
-def _matrix_cell(count: int, of_label: int, is_right: bool) -> str:
-    if not count:
-        return "<td></td>"
-    # Rare errors must be visible, too.
-    share = 0.15 + 0.85 * count / of_label
-    colour = f"rgba(43,127,75,{share:.2f})" if is_right else f"rgba(200,50,56,{share:.2f})"
-    ink = "#fff" if share > 0.6 else "#1d2430"
-    return f'<td style="background:{colour};color:{ink}">{count}</td>'
-
-
-def _confused(pairs: Sequence[Mapping[str, Any]]) -> markup.Markup:
-    rows = [(pair["label"], pair["predicted"], pair["count"]) for pair in pairs]
-    return markup.Markup("<h3>the classes that are confused most often</h3>" + markup.table(
-        ["label", "taken for", "examples"], rows)) if rows else markup.Markup("")
-
-
-def _of_calibration(calibration: Mapping[str, Any]) -> list[charts_lib.Chart]:
-    bins = calibration["bins"]
-    seen = [(each["certainty"], each["accuracy"]) for each in bins if each["certainty"] is not None]
-    middles = [(i + 0.5) / len(bins) for i in range(len(bins))]
-    return [
-        charts_lib.chart(f"calibration: expected error {calibration['expected_error']:.3f}",
-                         "probability of the chosen class", "",
-                         [("the model", "dots", seen),
-                          ("a calibrated one", "dashes", [(0, 0), (1, 1)])]),
-        charts_lib.chart("how sure the model is", "probability of the chosen class", "examples",
-                         [("examples", "bars", [(middle, each["examples"])
-                                                for middle, each in zip(middles, bins)])])]
+    return charts.grid([charts_lib.chart("Precision by recall", "recall", "", curves)]
+                       if curves else [])
 
 
 def _precision_by_recall(curve: Mapping[str, Any]) -> list[tuple[float, float]]:

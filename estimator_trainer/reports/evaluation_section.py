@@ -16,5 +16,5 @@ def section(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.M
     return markup.Markup(markup.section(
         f"The evaluation of step {judged['step']}, in pictures", markup.note(
             f"{judged['examples']:,} examples, each predicted once more.{part}"),
-        charts.grid(kind.charts_of(judged)), *kind.parts(judged))
+        *kind.body(judged, charts))
         + columns_section.section(judged.get("columns", {}), charts))

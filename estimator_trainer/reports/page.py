@@ -22,7 +22,7 @@ from estimator_trainer.reports import (charts as charts_lib, comparison, evaluat
 COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
 # The first keeps the sections as they came, before the others change them.
-_SCRIPTS = ("live.js", "uPlot.iife.min.js", "charts.js")
+_SCRIPTS = ("live.js", "uPlot.iife.min.js", "charts.js", "threshold.js", "confusion.js")
 
 
 def write(model_dirs: Sequence[str], output: str = "") -> str:

@@ -5,12 +5,12 @@ from typing import Any, Mapping
 from estimator_trainer.reports import charts as charts_lib, markup, shown_examples
 
 
-def parts(judged: Mapping[str, Any]) -> list[markup.Markup]:
-    """Returns the tables and the examples."""
+def body(judged: Mapping[str, Any], charts: markup.Charts) -> list[markup.Markup]:
+    """Returns the charts, the metrics and the worst examples."""
     facts = [(name.replace("_", " "), judged[name]) for name in (
         "mean_error", "mean_absolute_error", "r_squared") if judged[name] is not None]
     odd = judged["not_finite"]
-    return [markup.table([], facts),
+    return [charts.grid(charts_of(judged)), markup.table([], facts),
             markup.note(f"{odd} examples had no finite prediction or label." if odd else ""),
             shown_examples.of("the worst errors", judged["worst"])]
 

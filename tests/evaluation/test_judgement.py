@@ -40,7 +40,7 @@ def test_classification_of_labels_in_any_shape(labels, predictions, names):
     assert found["accuracy"] == pytest.approx(2 / 3)
     second = found["per_class"][1]
     assert (second["examples"], second["precision"], second["recall"]) == (2, 1.0, 0.5)
-    [error] = found["most_certain"]
+    [error] = found["worst"]
     assert error["position"] == 2
     assert error["inputs"] == [{"name": "x", "text": "0.5"}, {"name": "name", "text": "café"}]
 
