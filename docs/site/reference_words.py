@@ -41,7 +41,8 @@ FILES = (
     File("graph.pbtxt", _CHIEF, "before the first step", "the graph of training, as text",
          "training"),
     File("events.out.tfevents.*", _CHIEF,
-         "every `--save_summary_steps` steps; `*.report` after the final evaluation",
+         "every `--save_summary_steps` steps, by default at least 20 times; `*.report` after the"
+         " final evaluation",
          "for TensorBoard: summaries of training; in `*.report` the record and HPARAMS",
          "training"),
     File("eval/events.out.tfevents.*", _LAST, "at each evaluation; `*.report` after the final one",
@@ -136,7 +137,7 @@ HISTORY = {
     "model": ("The chief has built the model.", "parameters layers"),
     "trains": ("Training began, or continued after an interruption.", "step max_steps metric"),
     "serves": ("A ps began to serve.", ""),
-    "train": ("Every `--log_every_steps` steps.",
+    "train": ("Every `--log_every_steps` steps; by default at least 20 times in a run.",
               "step loss examples_per_sec steps_per_sec input_wait paused_secs memory_mb"),
     "evaluation": ("An evaluation ended.", "step examples secs metrics memory_mb"),
     "end": ("The process is about to end.", "status step reason exit_code"),

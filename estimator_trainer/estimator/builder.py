@@ -97,7 +97,7 @@ def _build(config: TrainerConfig, plugins: LoadedPlugins, strategies: strategy.S
     run_config = tf.estimator.RunConfig(**{
         **user_estimator.fields_of(config),
         "tf_random_seed": _graph_seed(config, plugins),
-        "log_step_count_steps": config.log_every_steps,
+        "log_step_count_steps": config.log_steps,
         "train_distribute": strategies.train,
         "eval_distribute": strategies.eval,
         # By default worker i waits for 5 (i + 1) seconds.

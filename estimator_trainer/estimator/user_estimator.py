@@ -124,7 +124,7 @@ def fields_of(config: TrainerConfig) -> dict[str, Any]:
     """Returns the arguments of RunConfig that the settings decide for every Estimator."""
     clock = config.checkpoints
     return {"model_dir": config.model_dir, "tf_random_seed": config.seed or None,
-            "save_summary_steps": config.save_summary_steps,
+            "save_summary_steps": config.summary_steps,
             "save_checkpoints_steps": clock.every_steps,
             "save_checkpoints_secs": None if clock.every_steps else clock.every_secs,
             "keep_checkpoint_max": config.keep_checkpoint_max}

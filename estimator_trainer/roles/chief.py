@@ -16,6 +16,7 @@ from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
 from estimator_trainer.roles import experiment as experiment_lib, final_evaluation, outcome
 from estimator_trainer.roles.task_run import ChiefRun
+from estimator_trainer.settings import intervals
 from estimator_trainer.settings.length import Length, MOST_STEPS
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -120,12 +121,16 @@ def _bounded(run: ChiefRun, plugins: LoadedPlugins
              ) -> tuple[ChiefRun, TrainerConfig, Length | None]:
     """Returns the run and its settings with the bounds by rows, and the length; None: no such rule.
 
-    The record keeps the rule, of the plan before.
+    The record keeps the settings of the plan before.
     """
-    if not run.config.is_until_no_improvement:
-        return run, run.config, None
-    length = no_improvement.length_of(plugins)
-    config = no_improvement.bounded(run.config, length)
+    config, length = run.config, None
+    if config.is_until_no_improvement:
+        length = no_improvement.length_of(plugins)
+        config = no_improvement.bounded(config, length)
+    elif run.plan.passes and not config.train_steps and not config.save_summary_steps:
+        # The rows alone decide the number of steps.
+        steps = int(run.plan.passes * no_improvement.length_of(plugins).pass_steps)
+        config = dataclasses.replace(config, save_summary_steps=intervals.by_length(steps))
     plan = dataclasses.replace(run.plan, config=config)
     return dataclasses.replace(run, plan=plan), config, length
 

@@ -13,6 +13,7 @@ from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.errors import ConfigError, Problem
 from estimator_trainer.estimator import input_fn_adapter, model_fn_adapter, strategy, user_estimator
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins, ScriptObjects
+from estimator_trainer.settings import intervals
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _NEVER = 10**9
@@ -127,7 +128,9 @@ class ScriptExperiment:
             "save_checkpoints_secs": 0 if is_by_steps else int(config.save_checkpoints_secs or 0),
             "keep_checkpoint_max": config.keep_checkpoint_max or 0,
             "save_summary_steps": config.save_summary_steps or _NEVER,
-            "log_every_steps": config.log_step_count_steps or 100,
+            # The RunConfig's default leaves the history to follow the length of the run.
+            "log_every_steps": (0 if config.log_step_count_steps in (None, intervals.LOG_STEPS)
+                                else config.log_step_count_steps),
             "seed": config.tf_random_seed or 0}
         if self._has_hooks:
             logging.info("one step in a session run: the TrainSpec has hooks or saving listeners,"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from estimator_trainer import deadlines, storage
 from estimator_trainer.cluster import topology
 from estimator_trainer.errors import did_you_mean, nearest, Problem, refuse, Setting
-from estimator_trainer.settings import conflicts, length
+from estimator_trainer.settings import conflicts, intervals, length
 
 
 def setting(group: str, default: Any, help_text: str, choices: tuple[str, ...] = (),
@@ -214,12 +214,15 @@ class TrainerConfig(RankConfig):
     keep_checkpoint_max: int = setting(
         "Checkpoints and logs", 5, "Checkpoints to keep; 0 = all.", minimum=0)
     save_summary_steps: int = setting(
-        "Checkpoints and logs", 100, "Steps between TensorBoard summaries.", minimum=1)
+        "Checkpoints and logs", 0, "Steps between TensorBoard summaries; 0 = at least 20 summaries"
+        " in a run, and one every 100 steps.", minimum=0)
     worker_events: bool = setting(
         "Checkpoints and logs", False, "Write the TensorBoard summaries of each worker beside ps,"
         " not of the chief alone: into MODEL_DIR/worker_0, and so on.")
     log_every_steps: int = setting(
-        "Checkpoints and logs", 100, "Steps between two lines of progress.", minimum=1)
+        "Checkpoints and logs", 0, "Steps between two lines of progress, in the log and in"
+        " history.jsonl; 0 = 100 in the log, and at least 20 lines of a run in history.jsonl.",
+        minimum=0)
     check_numerics: bool = setting(
         "Checkpoints and logs", True, "Look, before each checkpoint, whether a trainable variable"
         " is NaN or infinite; that ends training of plug-ins, and a script is warned.")
@@ -340,6 +343,26 @@ class TrainerConfig(RankConfig):
         if self.is_collective:
             return CheckpointClock(min(spread or _COLLECTIVE_STEPS, _COLLECTIVE_STEPS), None)
         return CheckpointClock(spread or None, _SECS)
+
+    @property
+    def log_steps(self) -> int:
+        """Steps between two lines of the log."""
+        return self.log_every_steps or intervals.LOG_STEPS
+
+    @property
+    def point_steps(self) -> int:
+        """Steps between two lines of the history; 0: few at first, and more later."""
+        return self.log_every_steps or self._steps_by_length
+
+    @property
+    def summary_steps(self) -> int:
+        """Steps between two summaries."""
+        return self.save_summary_steps or self._steps_by_length or intervals.LOG_STEPS
+
+    @property
+    def _steps_by_length(self) -> int:
+        evaluation_steps = self.checkpoints.every_steps if self.is_until_no_improvement else 0
+        return intervals.by_length(self.train_steps, evaluation_steps or 0)
 
     @property
     def profiled_steps(self) -> tuple[int, int] | None:

@@ -68,7 +68,7 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         self._state_reader = state if isinstance(state, JobStateReader) else None
         self._is_asynchronous = task.num_trainers > 1 and "ps" in task.cluster
         self._count = StepCount(is_alone=not self._is_asynchronous)
-        self.loop_size = LoopSize(config, is_exact=not self._is_asynchronous)
+        self.loop_size = LoopSize(config, not self._is_asynchronous, task.num_trainers)
         self._has_stepped = self._is_goal_reached = False
         self._values: dict[str, Any] = {}
         self._last_run: tf.estimator.SessionRunContext | None = None

@@ -3,6 +3,7 @@
 import math
 import time
 
+from estimator_trainer.settings import intervals
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # Long compared with the overhead of a session run, and short for all that waits for its end.
@@ -20,13 +21,18 @@ class LoopSize:
     """Plans as many steps as fit before a checkpoint, a summary, a line of the log or the end.
 
     Attributes:
+      points: The steps of this trainer at which its history gets a line.
       steps: Number of steps of the run that was planned last.
       step: The global step at which that run begins.
       least_step_secs: Seconds of a step while nothing else has the cores; infinite if unknown.
     """
 
-    def __init__(self, config: TrainerConfig, is_exact: bool):
-        """Plans nothing yet; `is_exact`: whether this trainer alone moves the global step."""
+    def __init__(self, config: TrainerConfig, is_exact: bool, num_trainers: int = 1):
+        """Plans nothing yet.
+
+        `is_exact`: whether this trainer alone moves the global step, or all do it together; else
+        `num_trainers` share the steps.
+        """
         self.steps, self.step = 1, 0
         self._most = config.steps_per_loop
         self._run_secs = (_ALL_REDUCE_RUN_SECS if config.train_distribute == "multi_worker_mirrored"
@@ -35,24 +41,33 @@ class LoopSize:
         self._longest_secs = config.stall_timeout_secs / 4
         self._max_steps = config.max_steps
         self._every = [every for every in (
-            config.checkpoints.every_steps, config.log_every_steps) if every]
-        self._summary_steps = config.save_summary_steps
+            config.checkpoints.every_steps, config.log_steps) if every]
+        self._summary_steps = config.summary_steps
+        self._is_by_length = not config.log_every_steps
+        every = config.point_steps
+        if self._is_by_length and every and not is_exact:
+            every = max(1, every // num_trainers)
+        self.points = intervals.Points(every, config.train_steps // num_trainers)
         self._profiled = config.profiled_steps or ()
         self._is_exact = is_exact
         self.least_step_secs = math.inf
-        self._runs = self._first = 0
+        self._runs = self._first = self._made = 0
         self._step_secs = self._secs = self._waited_secs = self._started = 0.0
         self._ended: float | None = None
 
     def start(self, step: int) -> None:
         """Records the step that a session begins with, from which TensorFlow's hooks count."""
-        self._first, self._runs = step, 0
+        self._first, self._runs, self._made = step, 0, 0
 
     def plan(self, step: int) -> int:
         """Returns the steps of the run that begins at `step`."""
         self.steps, self.step = self._fitting(), step
         if self._is_exact:
-            self.steps = max(1, min(self.steps, self._next_due(step) - _SINGLE_RUNS - step))
+            point = self._first + self.points.after(step - self._first)
+            self.steps = max(1, min(self.steps, self._next_due(step) - _SINGLE_RUNS - step,
+                                    point - step))
+        elif self._is_by_length:
+            self.steps = min(self.steps, self.points.loop_steps(self._made))
         self._started, self._ended = time.monotonic(), None
         return self.steps
 
@@ -63,6 +78,7 @@ class LoopSize:
     def made(self, steps: int, waited_secs: float) -> None:
         """Records a run that ends now, or has ended (`end_run`), and its wait for batches."""
         self._runs += 1
+        self._made += steps
         if self._runs == 1:
             return  # The first run prepares the graph, and fills the buffers of the input.
         secs = (self._ended or time.monotonic()) - self._started

@@ -4,7 +4,7 @@ import math
 import posixpath
 import re
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from absl import logging
 import tensorflow as tf
@@ -22,20 +22,33 @@ _DIVERGED = 1000.0
 _MOST_LOSSES = 2000
 
 
+class _Mark(NamedTuple):
+    """The state at a line, from which the speed of the next line counts.
+
+    `idle_secs` are the seconds of pauses so far, and `waiting` is LoopSize's.
+    """
+
+    step: int
+    own_steps: int
+    time: float
+    idle_secs: float
+    waiting: tuple[float, float]
+
+
 class TrainingProgress(tf.estimator.SessionRunHook):
     """Logs step, loss and speed every so many steps, or shows them in a bar; see progress_bar.py.
 
-    The history has them every so many steps too.
+    The history has them too, and more often in a short run.
     """
 
     def __init__(self, config: TrainerConfig, num_synchronous: int, train_examples: int,
                  loop_size: LoopSize):
-        """Makes the hook, whose lines come every `log_every_steps` steps of this process.
+        """Makes the hook, whose lines of the log come every `log_steps` steps of this process.
 
         `num_synchronous` processes make one global step; `train_examples` is 0 if unknown.
         """
         self.step, self.loop_size = 0, loop_size
-        self._every_steps, self._max_steps = config.log_every_steps, config.max_steps
+        self._log_steps, self._max_steps = config.log_steps, config.max_steps
         # Training may end before `max_steps`.
         self._metric = config.best_metric if config.is_until_no_improvement else ""
         self._num_synchronous, self._train_examples = num_synchronous, train_examples
@@ -72,18 +85,17 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         logging.info("training from step %d %s", self.step, goal)
         task_events.emit("trains", {"max_steps": self._max_steps, "metric": self._metric},
                          step=self.step)
-        self._own_steps = self._line_own_steps = 0
+        self._own_steps = 0
         self._last_run_at: int | None = None
         self._paused_at: float | None = None
         self._idle_secs = 0.0
-        self._line_step, self._line_time = self.step, time.monotonic()
-        self._bar_time = self._line_time
+        self._bar_time = time.monotonic()
+        self._log_mark = self._history_mark = self._mark(self._bar_time)
         progress_bar.begin(self.step, self._max_steps, bool(self._metric))
-        self._line_waiting = self.loop_size.waiting
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs | None:
         now = self._resume()
-        past = self._own_steps % self._every_steps
+        past = self._own_steps
         self._own_steps += self.loop_size.steps
         # The last step has a line, so that the curve of a short run has an end. It has only one,
         # even if gradients are added up over many runs before the step.
@@ -91,7 +103,9 @@ class TrainingProgress(tf.estimator.SessionRunHook):
                        self.loop_size.step + self.loop_size.steps >= self._max_steps)
         if is_last:
             self._last_run_at = self.loop_size.step
-        self._is_line = past + self.loop_size.steps >= self._every_steps or is_last
+        self._is_log_line = (past % self._log_steps + self.loop_size.steps >= self._log_steps
+                             or is_last)
+        self._is_line = self._is_log_line or self.loop_size.points.after(past) <= self._own_steps
         self._is_bar = progress_bar.is_shown() and now - self._bar_time >= _BAR_SECS
         if self._is_line or self._is_bar or self._first_loss is None:
             return tf.estimator.SessionRunArgs(self._fetches)
@@ -106,15 +120,14 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         if not self._is_line and not self._is_bar:
             return
         self.step = int(run_context.session.run(self._global_step))
-        secs = max(now - self._line_time - self._idle_secs, 1e-9)
         if self._is_line:
-            self._emit(run_values.results, secs)
-            if not progress_bar.is_shown():
-                logging.info(self._describe(run_values.results, secs))
-            self._line_step, self._line_time, self._idle_secs = self.step, now, 0.0
-            self._line_own_steps = self._own_steps
+            self._emit(run_values.results, self._mark(now))
             self._last_loss = float(run_values.results["loss"])
-            self._line_losses.append(self._last_loss)
+        if self._is_log_line:
+            if not progress_bar.is_shown():
+                logging.info(self._describe(run_values.results, now))
+            self._log_mark = self._mark(now)
+            self._line_losses.append(float(run_values.results["loss"]))
             if len(self._line_losses) > _MOST_LOSSES:
                 del self._line_losses[::2]
         if progress_bar.is_shown():
@@ -151,22 +164,26 @@ class TrainingProgress(tf.estimator.SessionRunHook):
             self._paused_at = None
         return now
 
-    def _emit(self, results: dict[str, Any], secs: float) -> None:
+    def _mark(self, now: float) -> _Mark:
+        return _Mark(self.step, self._own_steps, now, self._idle_secs, self.loop_size.waiting)
+
+    def _emit(self, results: dict[str, Any], mark: _Mark) -> None:
         """Sends the progress to the launcher, which has a row for each trainer, and the history."""
-        waiting, before = self.loop_size.waiting, self._line_waiting
-        waited, run = waiting[0] - before[0], waiting[1] - before[1]
-        self._line_waiting = waiting
-        own_steps_per_sec = (self._own_steps - self._line_own_steps) / secs
+        before, self._history_mark = self._history_mark, mark
+        waited, run = (now - then for now, then in zip(mark.waiting, before.waiting))
+        secs = _secs_between(before, mark)
+        own_steps_per_sec = (mark.own_steps - before.own_steps) / secs
         task_events.emit(
-            "train", {"steps_per_sec": (self.step - self._line_step) / secs,
+            "train", {"steps_per_sec": (mark.step - before.step) / secs,
                       "input_wait": min(1.0, waited / run) if run else None,
-                      "paused_secs": self._idle_secs},
+                      "paused_secs": mark.idle_secs - before.idle_secs},
             step=self.step, loss=float(results["loss"]),
             examples_per_sec=float(own_steps_per_sec * results["examples"]))
 
-    def _describe(self, results: dict[str, Any], secs: float) -> str:
+    def _describe(self, results: dict[str, Any], now: float) -> str:
         """Returns a line of the log, for the whole job."""
-        steps_per_sec = (self.step - self._line_step) / secs
+        secs = _secs_between(self._log_mark, self._mark(now))
+        steps_per_sec = (self.step - self._log_mark.step) / secs
         examples = results["examples"] * self._num_synchronous
         goal = f"/{self._max_steps}" if self._max_steps else ""
         epoch = (f"  epoch {self.step * examples / self._train_examples:.1f}"
@@ -181,6 +198,11 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         secs = int(max(self._max_steps - self.step, 0) / steps_per_sec)
         most = "at most " if self._metric else ""
         return f"  ETA {most}{secs // 3600}:{secs // 60 % 60:02}:{secs % 60:02}"
+
+
+def _secs_between(before: _Mark, after: _Mark) -> float:
+    """Returns the seconds of training between two lines."""
+    return max(after.time - before.time - (after.idle_secs - before.idle_secs), 1e-9)
 
 
 class SavingListener(tf.estimator.CheckpointSaverListener):
@@ -246,11 +268,9 @@ def hooks_of(config: TrainerConfig, task: TaskConfig) -> list[tf.estimator.Sessi
     if not config.worker_events or "ps" not in task.cluster or task.is_chief:
         return []
     folder = posixpath.join(config.model_dir, task.name.replace(":", "_"))
-    hooks = [tf.estimator.StepCounterHook(config.log_every_steps, output_dir=folder)]
-    if config.save_summary_steps:  # 0 in the RunConfig of a script: no summaries.
-        hooks.append(tf.estimator.SummarySaverHook(
-            config.save_summary_steps, output_dir=folder, scaffold=_GraphScaffold()))
-    return hooks
+    return [tf.estimator.StepCounterHook(config.log_steps, output_dir=folder),
+            tf.estimator.SummarySaverHook(
+                config.summary_steps, output_dir=folder, scaffold=_GraphScaffold())]
 
 
 class _GraphScaffold(tf.compat.v1.train.Scaffold):

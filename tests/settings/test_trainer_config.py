@@ -13,7 +13,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
     ({"train_distribute": "mirored"}, "Did you mean 'mirrored'?"),
     ({"eval_distribute": "gpu"}, "expected one of central_storage, mirrored"),
     ({"train_steps": -1}, "train_steps is -1 (from --train_steps); expected a number of at least"),
-    ({"log_every_steps": 0}, "at least 1"),
+    ({"log_every_steps": -1}, "at least 0"),
     ({"exporters": ("final", "bets")}, "Did you mean 'best'?"),
     ({"exporters": ("none", "final")}, "`none` stands alone"),
     ({"checkpoint": "newest"}, "expected latest, best, all or step=N"),
