@@ -79,7 +79,12 @@ def read(model_dir: str) -> list[dict[str, Any]]:
     A step that was evaluated twice has the later metrics. A named evaluation set has separate
     entries, with its name as `eval_name`.
     """
-    found: dict[tuple[int, str], dict[str, Any]] = {}
+    return [metrics for _, metrics in read_with_times(model_dir)]
+
+
+def read_with_times(model_dir: str) -> list[tuple[float, dict[str, Any]]]:
+    """Returns the time of each evaluation, in seconds since 1970, with its metrics as of `read`."""
+    found: dict[tuple[int, str], tuple[float, dict[str, Any]]] = {}
     folders = tf.io.gfile.glob(posixpath.join(shared_files.escape(model_dir), "eval*"))
     for folder in sorted(folders):
         name = posixpath.basename(folder.rstrip("/")).removeprefix("eval").lstrip("_")
@@ -88,6 +93,7 @@ def read(model_dir: str) -> list[dict[str, Any]]:
                        if value.HasField("simple_value")}
             if metrics:
                 step = int(event.step)
-                found[step, name] = {"global_step": step, **({"eval_name": name} if name else {}),
-                                     **dict(sorted(metrics.items()))}
+                found[step, name] = event.wall_time, {
+                    "global_step": step, **({"eval_name": name} if name else {}),
+                    **dict(sorted(metrics.items()))}
     return [found[key] for key in sorted(found)]

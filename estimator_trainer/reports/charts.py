@@ -1,59 +1,29 @@
-"""The charts of a page, for uPlot: one x for all series, and null for a missing value.
+"""The charts of a page, for uPlot.
 
-A chart is a dict: `title`, `x` (the axis's name), `data` (the x values, then the y values of each
-series), and `series`, each with `label` and `kind` ("line", "dots", "dashes" or "bars").
+A chart is a dict: `title`; `alt`, its text alternative; `x`, the name of the horizontal axis;
+`data`, the x values, then the y values of each series, with null for a missing value; and `series`,
+each with `label` and `kind` ("line", "dots", "dashes", "bars" or "points"). The charts of a
+training have `runs` in place of `data`; see curves.py.
 """
 
 import math
-from typing import Any, Iterable, Sequence
+from typing import Any, Iterable, Sequence, TypeVar
 
-from estimator_trainer.reports.run_files import Histogram, RunFiles, without_repeats
+from estimator_trainer.reports.run_files import Histogram, RunFiles
 
 Chart = dict[str, Any]
 Points = Sequence[tuple[float, float | None]]
 _MOST_POINTS = 600
 # All series share their x values, so that a chart grows with the square of their number.
-_MOST_SERIES = 24
+MOST_SERIES = 24
 _MOST_CELLS = 30_000
 _LEAST_POINTS = 20
-_MOST_METRICS = 40
 _BINS = 40
-# Values of an evaluation that are no metrics of the model, or have a chart already.
-_NO_METRICS = ("global_step", "eval_name", "loss")
-
-
-def of_training(runs: Sequence[RunFiles]) -> list[Chart]:
-    """Returns the curves of loss, metrics and scalars of all runs."""
-    losses: list[tuple[str, str, Points]] = []
-    metrics: dict[str, list[tuple[str, str, Points]]] = {}
-    for run in runs:
-        prefix = f"{run.name} " if len(runs) > 1 else ""
-        losses += [(f"{prefix}training{'' if task == 'local' else f', {task}'}", "line", points)
-                   for task, points in _of_tasks(run, "loss").items()]
-        evaluated = _evaluated(run)
-        for name, curve in run.events.scalars.items():
-            metrics.setdefault(name, []).append((f"{prefix}training", "line", curve))
-        for name, points in evaluated.items():
-            (losses if name == "loss" else metrics.setdefault(name, [])).append(
-                (f"{prefix}evaluation", "dots", points))
-    found = [chart("loss", "step", "loss", losses)]
-    found += [chart(name, "step", name, series) for name, series in sorted(
-        metrics.items(), key=lambda item: (item[0] != "accuracy", item[0] == "learning_rate"))]
-    return [each for each in found if each["series"]][:1 + _MOST_METRICS]
-
-
-def of_speed(runs: Sequence[RunFiles]) -> list[Chart]:
-    """Returns the curves of speed, waiting and memory for each task that trains."""
-    wanted = (("speed of each task", "examples_per_sec", 1.0, "examples/s"),
-              ("waiting for input", "input_wait", 100.0, "% of the time"),
-              ("memory", "memory_mb", 1.0, "MB"))
-    found = []
-    for title, key, factor, unit in wanted:
-        series = [(f"{run.name} {task}" if len(runs) > 1 else task, "line",
-                   [(step, None if value is None else factor * value) for step, value in points])
-                  for run in runs for task, points in _of_tasks(run, key).items()]
-        found.append(chart(title, "step", unit, series))
-    return [each for each in found if each["series"]]
+# A text alternative is read aloud.
+_MOST_DESCRIBED = 6
+# Significant digits that can be seen.
+_DIGITS = 6
+_P = TypeVar("_P", bound=Sequence[Any])
 
 
 def of_histograms(run: RunFiles) -> list[Chart]:
@@ -70,56 +40,82 @@ def of_histograms(run: RunFiles) -> list[Chart]:
     return found
 
 
-def chart(title: str, x: str, y: str, series: Iterable[tuple[str, str, Points]]) -> Chart:
-    """Returns a chart of series (label, kind, points), without empty ones."""
+def chart(title: str, x: str, y: str, series: Iterable[tuple[str, str, Points]],
+          alt: str = "") -> Chart:
+    """Returns a chart of series (label, kind, points), without empty ones.
+
+    `alt` is the text alternative; "": what the chart shows, and the first, last, lowest and highest
+    point of each series.
+    """
     finite = [(label, kind, [(at, value if value is None or math.isfinite(value) else None)
                              for at, value in points]) for label, kind, points in series]
     finite = [each for each in finite if any(value is not None for _, value in each[2])]
-    if len(finite) > _MOST_SERIES:
+    if len(finite) > MOST_SERIES:
         # Lines come last, so that the evaluation's dots are drawn.
         finite.sort(key=lambda each: each[1] == "line")
-    shown = finite[:_MOST_SERIES]
-    title = title if y in (title, "") else f"{title}, {y}"
-    title += f" ({len(shown)} of {len(finite)} series)" if len(shown) < len(finite) else ""
+    shown = finite[:MOST_SERIES]
+    title = titled(title, y) + (
+        f" ({len(shown)} of {len(finite)} series)" if len(shown) < len(finite) else "")
     most = min(_MOST_POINTS, max(_LEAST_POINTS, _MOST_CELLS // max(1, len(shown)) ** 2))
-    kept = [(label, kind, _fewer(points, most)) for label, kind, points in shown]
+    kept = [(label, kind, fewer(points, most)) for label, kind, points in shown]
     values = sorted({position for _, _, points in kept for position, _ in points})
     columns = []
     for _, _, points in kept:
         known = dict(points)
         columns.append([known.get(value) for value in values])
-    return {"title": title, "x": x, "data": [values, *columns],
+    return {"title": title, "alt": alt or alternative(title, x, [
+                (label, kind, points) for label, kind, points in finite]),
+            "x": x, "data": [values, *columns],
             "series": [{"label": label, "kind": kind} for label, kind, _ in kept]}
 
 
-def _fewer(points: Points, most: int) -> Points:
-    stride = -(-len(points) // most) or 1
-    return [*points[:-1:stride], points[-1]] if stride > 1 else points
+def titled(title: str, y: str) -> str:
+    """Returns the title of a chart, with the unit or the name of its vertical axis."""
+    return title if y in (title, "") else f"{title}, {y}"
 
 
-def _of_tasks(run: RunFiles, key: str) -> dict[str, list[tuple[int, Any]]]:
-    """Returns the points (step, value) of each task from the lines of training."""
-    found: dict[str, list[tuple[int, Any]]] = {}
-    for line in run.of_kind("train"):
-        if line.get("step") is not None:
-            found.setdefault(line["task"], []).append((line["step"], line.get(key)))
-    curves = {task: without_repeats(points) for task, points in found.items()}
-    return {task: points for task, points in curves.items()
-            if any(value is not None for _, value in points)}
+def alternative(title: str, x: str, series: Sequence[tuple[str, str, Points]]) -> str:
+    """Returns a text alternative: what a chart shows, and some points of each series."""
+    kinds = {kind for _, kind, _ in series}
+    kind = ("Bar chart" if kinds == {"bars"} else "Scatter plot" if "points" in kinds else
+            "Line chart")
+    sentences = [f"{kind} of {title} by {x}."]
+    for label, _, points in series[:_MOST_DESCRIBED]:
+        known = [(at, value) for at, value in points if value is not None]
+        low, high = (choose(known, key=lambda point: point[1]) for choose in (min, max))
+        named = (("first", known[0]), ("last", known[-1]), ("lowest", low), ("highest", high))
+        sentences.append(f"{label}: " + ", ".join(
+            f"{name} {_number(value)} at {_number(at)}" for name, (at, value) in named) + ".")
+    left_out = len(series) - _MOST_DESCRIBED
+    return " ".join([*sentences, *([f"{left_out} more series."] if left_out > 0 else [])])
 
 
-def _evaluated(run: RunFiles) -> dict[str, list[tuple[int, Any]]]:
-    """Returns the points (step, value) of each metric, from event files and the job's history."""
-    by_step = {each["global_step"]: each for each in run.evaluations if "eval_name" not in each}
-    for line in run.of_kind("evaluation"):
-        if line.get("step") is not None:
-            by_step[line["step"]] = line.get("metrics", {})
-    found: dict[str, list[tuple[int, Any]]] = {}
-    for step, metrics in sorted(by_step.items()):
-        for name, value in metrics.items():
-            if name == "loss" or name not in _NO_METRICS:
-                found.setdefault(name, []).append((step, value))
-    return found
+def fewer(points: Sequence[_P], most: int) -> list[_P]:
+    """Returns about `most` points, with the first, the last, and the extremes of each part.
+
+    The value of a point is its last element; None if it is missing.
+    """
+    if len(points) <= most:
+        return list(points)
+    size = math.ceil(2 * len(points) / most)
+    kept = {0, len(points) - 1}
+    for start in range(0, len(points), size):
+        known = [i for i in range(start, min(start + size, len(points)))
+                 if points[i][-1] is not None]
+        if known:
+            kept |= {choose(known, key=lambda i: points[i][-1]) for choose in (min, max)}
+        else:
+            kept.add(start)
+    return [points[i] for i in sorted(kept)]
+
+
+def rounded(value: float) -> float:
+    """Returns a value with as many digits as can be seen."""
+    return value if isinstance(value, int) else float(f"{value:.{_DIGITS}g}")
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
 def _outline(histogram: Histogram, low: float, high: float) -> Points:

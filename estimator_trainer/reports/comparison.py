@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any, Sequence
 
-from estimator_trainer.reports import (charts as charts_lib, compared_evaluations,
-                                       compared_settings, compared_tasks, markup, metric_direction,
-                                       run_summary, task_lives)
+from estimator_trainer.reports import (compared_evaluations, compared_settings, compared_tasks,
+                                       curves, markup, metric_direction, run_summary, task_lives)
 from estimator_trainer.reports.run_files import RunFiles
 from estimator_trainer.reports.run_summary import Summary
 
@@ -31,10 +30,10 @@ def section(runs: Sequence[RunFiles], charts: markup.Charts, now: float) -> mark
             "Settings that differ", markup.compared(["", *names], different) if different else
             markup.note("The records of these runs have the same plug-ins, params, settings, data"
                         " and versions.")),
-        markup.section("Training and evaluation", charts.grid(charts_lib.of_training(runs))),
+        markup.section("Training and evaluation", charts.grid(curves.of_training(runs))),
         compared_evaluations.section(runs),
         compared_tasks.section(runs, now),
-        markup.section("Speed", charts.grid(charts_lib.of_speed(runs))))))
+        markup.section("Speed", charts.grid(curves.of_speed(runs))))))
 
 
 def sentences(runs: Sequence[RunFiles], summaries: Sequence[Summary],

@@ -22,11 +22,32 @@ class Charts:
         """Adds a chart, and returns the place where the page draws it."""
         self.charts.append(chart)
         return Markup(f"<figure><figcaption>{text(chart['title'])}</figcaption>"
-                      f'<div data-chart="{len(self.charts) - 1}"></div></figure>')
+                      f'<div data-chart="{len(self.charts) - 1}"></div>'
+                      f'<p class="alt">{text(chart.get("alt", ""))}</p></figure>')
 
     def grid(self, charts: Iterable[Chart]) -> Markup:
-        """Adds charts, and returns their places, side by side."""
-        return Markup(f'<div class="grid">{"".join(self.place(chart) for chart in charts)}</div>')
+        """Adds charts, and returns their places, side by side.
+
+        The controls of all curves of the page precede the first of them.
+        """
+        added = list(charts)
+        is_first = not any("runs" in chart for chart in self.charts)
+        runs: list[Any] = next((each["runs"] for each in added if "runs" in each), [])
+        controls = _controls(any("epoch" in run for run in runs)) if runs and is_first else ""
+        places = "".join(self.place(chart) for chart in added)
+        return Markup(f'{controls}<div class="grid">{places}</div>' if added else "")
+
+
+def _controls(has_epochs: bool) -> str:
+    axes = {"step": "step", "secs": "time since start", "time": "time of day (UTC)",
+            **({"epoch": "epoch"} if has_epochs else {})}
+    options = "".join(f'<option value="{name}">{label}</option>' for name, label in axes.items())
+    return ('<fieldset class="axes"><legend class="alt">all curves of this page</legend>'
+            f'<label>horizontal axis <select name="axis">{options}</select></label>'
+            '<label>smoothing <input name="smoothing" type="range" min="0" max="0.99" step="0.01"'
+            ' value="0"> <output>0</output></label>'
+            '<label><input name="all" type="checkbox"> all values, with outliers</label>'
+            "</fieldset>")
 
 
 def text(value: Any) -> Markup:

@@ -15,14 +15,15 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.coordination import shared_files
-from estimator_trainer.reports import (charts as charts_lib, comparison, evaluation_section, head,
-                                       markup, run_files, run_names, task_lives as lives_lib,
+from estimator_trainer.reports import (charts as charts_lib, comparison, curves, evaluation_section,
+                                       head, markup, run_files, run_names, task_lives as lives_lib,
                                        what_ran)
 
 COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
 # The first keeps the sections as they came, before the others change them.
-_SCRIPTS = ("live.js", "uPlot.iife.min.js", "charts.js", "threshold.js", "confusion.js")
+_SCRIPTS = ("live.js", "uPlot.iife.min.js", "charts.js", "curves.js", "chart_tools.js",
+            "threshold.js", "confusion.js")
 
 
 def write(model_dirs: Sequence[str], output: str = "") -> str:
@@ -125,13 +126,13 @@ def html(content: Content, now: float, served: Served | None = None) -> str:
 
 def _of_run(run: run_files.RunFiles, now: float, charts: markup.Charts) -> markup.Markup:
     lives = lives_lib.of_tasks(run.lines, now)
-    speed, histograms = charts_lib.of_speed([run]), charts_lib.of_histograms(run)
+    speed, histograms = curves.of_speed([run]), charts_lib.of_histograms(run)
     cut = "" if run.events.is_whole else (
         "The event files are large: their scalars and histograms were read in part.")
     return markup.Markup("".join((
         head.section(run, lives, now),
         markup.section("Damaged files", *map(markup.note, run.damaged)),
-        markup.section("Training and evaluation", charts.grid(charts_lib.of_training([run])),
+        markup.section("Training and evaluation", charts.grid(curves.of_training([run])),
                        markup.note(cut)),
         evaluation_section.section(run.judgement, charts),
         what_ran.section(run),

@@ -25,6 +25,7 @@ class RunFiles:
     Attributes:
       lines: The lines of the job's history, by time.
       evaluations: The metrics of each evaluated step, with `global_step`.
+      evaluation_times: The time of each of `evaluations`, in seconds since 1970.
       best: The best checkpoint so far, if the run keeps it.
       checkpoint: The path of the latest checkpoint; "" without one.
       damaged: A sentence for each damaged file, whose content is left out.
@@ -38,6 +39,7 @@ class RunFiles:
     judgement: dict[str, Any] | None
     events: Events
     evaluations: list[dict[str, Any]]
+    evaluation_times: list[float]
     damaged: list[str]
     best: checkpoints.Best | None = None
     checkpoint: str = ""
@@ -62,9 +64,11 @@ def read(model_dir: str) -> RunFiles:
     except tf.errors.OpError as error:
         why = f"which cannot be read: {first_line(error)}"
         raise ConfigError(not_a_training(model_dir, why)) from error
+    evaluations = event_files.read_with_times(model_dir)
     found = RunFiles(model_dir, record, lines, checkpoints.read_result(model_dir, damaged.append),
                      judgement.read(model_dir, damaged.append), read_events(model_dir),
-                     event_files.read(model_dir), damaged,
+                     [metrics for _, metrics in evaluations], [at for at, _ in evaluations],
+                     damaged,
                      checkpoints.read_best(model_dir, damaged.append),
                      max(checkpoints.paths_in(model_dir), key=checkpoints.step_of, default=""))
     if not (record or lines or found.evaluations or found.events.scalars or damaged):
@@ -85,7 +89,13 @@ _MOST_HISTOGRAMS = 24
 # TensorFlow's own scalars, which are in the job's history, too.
 _LEFT_OUT = ("loss", "global_step/sec", "global_step_1/sec", "examples/sec")
 
-Curve = list[tuple[int, float]]
+
+class Point(NamedTuple):
+    """A value of a curve, None if it is missing, at a step and a time in seconds since 1970."""
+
+    step: float
+    time: float
+    value: Any
 
 
 class Histogram(NamedTuple):
@@ -104,7 +114,7 @@ class Events(NamedTuple):
     `is_whole`: all files were read to their ends.
     """
 
-    scalars: dict[str, Curve]
+    scalars: dict[str, list[Point]]
     histograms: dict[str, list[Histogram]]
     is_whole: bool
 
@@ -123,26 +133,26 @@ def read_events(model_dir: str) -> Events:
                 value.histo if value.HasField("histo") else None)
         if kept is not None and value.tag not in _LEFT_OUT:
             found.setdefault(value.tag, []).append((wall_time, step, kept))
-    curves = {tag: without_repeats([(step, value) for _, step, value in sorted(
+    curves = {tag: without_repeats([Point(step, at, value) for at, step, value in sorted(
         points, key=lambda point: point[0])]) for tag, points in sorted(found.items())}
-    scalars = {tag: points for tag, points in curves.items() if isinstance(points[0][1], float)}
+    scalars = {tag: points for tag, points in curves.items() if isinstance(points[0].value, float)}
     # Variables that diverged have no range to draw.
     histograms = {tag: [
-        Histogram(step, each.min, each.max, list(each.bucket_limit), list(each.bucket))
-        for step, each in points if math.isfinite(each.min) and math.isfinite(each.max)]
+        Histogram(int(step), each.min, each.max, list(each.bucket_limit), list(each.bucket))
+        for step, _, each in points if math.isfinite(each.min) and math.isfinite(each.max)]
                   for tag, points in curves.items() if tag not in scalars}
     histograms = {tag: found for tag, found in histograms.items() if found}
     return Events(scalars, dict(list(histograms.items())[:_MOST_HISTOGRAMS]), is_whole)
 
 
-def without_repeats(points: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
-    """Returns points (step, value), in the order of writing, without steps that were repeated.
+def without_repeats(points: list[Point]) -> list[Point]:
+    """Returns points, in the order of writing, without steps that were repeated.
 
     A resumed run repeats the steps after its checkpoint.
     """
-    kept: list[tuple[int, Any]] = []
-    for step, value in points:
-        while kept and kept[-1][0] >= step:
+    kept: list[Point] = []
+    for point in points:
+        while kept and kept[-1].step >= point.step:
             kept.pop()
-        kept.append((step, value))
+        kept.append(point)
     return kept

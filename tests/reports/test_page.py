@@ -45,10 +45,14 @@ def test_html_shows_what_ran_and_its_result(trained):
     labels = [each["label"] for each in charts[0]["series"]]
     assert labels == ["training", "evaluation"]
     # A short run has points enough for a curve, in the history and in the event files.
-    assert sum(value is not None for value in charts[0]["data"][1]) >= 20
+    assert len(charts[0]["series"][0]["step"]) >= 20
     assert len({event.step for event in event_files.events(str(trained))
                 for value in event.summary.value if value.tag == "loss"}) >= 20
     for chart in charts:
+        if "runs" in chart:
+            assert all(len(each["step"]) == len(each["secs"]) == len(each["value"])
+                       for each in chart["series"])
+            continue
         assert len({len(column) for column in chart["data"]}) == 1
         assert len(chart["data"]) == 1 + len(chart["series"])
 
@@ -120,7 +124,8 @@ def test_html_leaves_out_what_diverged(tmp_path):
     charts = json.loads(re.search(r'id="charts">(.*?)</script>', text).group(1),
                         parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     [norm] = [chart for chart in charts if chart["title"] == "norm"]
-    assert norm["data"] == [[0, 1, 2, 3], [1.0, None, None, 2.0]]
+    [series] = norm["series"]
+    assert (series["step"], series["value"]) == ([0, 2, 3], [1.0, None, 2.0])
     [weights] = [chart for chart in charts if chart["title"].startswith("weights")]
     assert [each["label"] for each in weights["series"]] == ["step 0", "step 3"]
 

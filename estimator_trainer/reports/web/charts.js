@@ -1,12 +1,13 @@
-// Draws the charts of the page with uPlot, each as wide as its place.
-(function () {
+// Draws the charts of the page with uPlot, each as wide as its place. charts.py describes a chart.
+window.Charts = (function () {
   "use strict";
-  const COLOURS = ["#1f5fa8", "#d1620f", "#2b7f4b", "#8a4fa3", "#b3262e", "#0b8793", "#7a5c1e",
-                   "#5a6472", "#c2448f", "#6b7d00"];
-  const HEIGHT = 210;
+  const HEIGHT = 210, LARGE = 420, COLOURS = 8, PAPER = 330;
+  const DASHES = [[], [8, 4], [2, 3], [11, 3, 2, 3]];
   let charts = JSON.parse(document.getElementById("charts").textContent);
-  // The plot at each place; null before its place is seen.
-  const plots = new Map();
+  // The state of each place: its chart, its plot if it is drawn, and what the reader has chosen.
+  const states = new Map();
+  const hooks = [];
+  let isPaper = false;
 
   function number(value, digits = 4) {
     if (value === null || value === undefined) return "-";
@@ -18,64 +19,107 @@
   // As many digits as tell the marks of an axis from each other.
   function ticks(_, values) {
     for (let digits = 3; ; digits++) {
-      const texts = values.map((value) => number(value, digits));
-      if (digits > 8 || new Set(texts).size === values.length) return texts;
+      const texts = values.map((value) => value === null ? "" : number(value, digits));
+      if (digits > 8 || new Set(texts).size === values.length || texts.includes("")) return texts;
     }
   }
 
-  function series(each, i) {
-    const colour = COLOURS[i % COLOURS.length];
-    const shown = {label: each.label, stroke: colour, width: 1.5, spanGaps: true,
-                   points: {show: each.kind === "dots" || each.kind === "points", size: 5,
-                            fill: colour}};
-    if (each.kind === "dashes") Object.assign(shown, {dash: [5, 4], stroke: "#8a919c"});
+  function css(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  }
+
+  function colour(index) {
+    return css(`--series-${index % COLOURS}`);
+  }
+
+  // The y values of the plain kinds, and what uPlot is to draw of them.
+  function ofData(chart) {
+    const series = chart.series.map((each, i) => {
+      const known = chart.data[i + 1].filter((value) => value !== null);
+      // A series that has one point would be no line.
+      const kind = each.kind === "line" && known.length < 2 ? "dots" : each.kind;
+      return {...each, kind: kind, look: each.colour === undefined ? i : each.colour, dash: i,
+              isBridged: true};
+    });
+    return {x: chart.x, data: chart.data, series: series, bands: []};
+  }
+
+  function drawn(each, scale) {
+    const ink = each.kind === "dashes" ? css("--quiet") : colour(each.look);
+    const shown = {label: each.label, stroke: ink, width: 1.6 * scale, spanGaps: each.isBridged,
+                   dash: (DASHES[each.dash % DASHES.length] || []).map((part) => part * scale),
+                   points: {show: each.kind === "dots" || each.kind === "points",
+                            size: 5 * scale, fill: ink}};
+    if (each.kind === "dashes") shown.dash = [5 * scale, 4 * scale];
     if (each.kind === "points") shown.paths = () => null;
     if (each.kind === "bars") {
-      Object.assign(shown, {paths: uPlot.paths.bars({size: [0.9, 60]}), fill: colour + "55",
-                            points: {show: false}});
+      Object.assign(shown, {paths: uPlot.paths.bars({size: [0.9, 60]}), fill: ink + "66",
+                            dash: [], points: {show: false}});
     }
-    shown.value = (_, value) => number(value);
+    // A value between two gaps is no line, either.
+    if (each.kind === "line") shown.points = {show: false, filter: alone, size: 5, fill: ink};
+    if (each.isRaw) Object.assign(shown, {stroke: ink + "55", width: scale, dash: []});
+    if (each.isEdge) Object.assign(shown, {stroke: "transparent", width: 0});
+    if (each.isRaw || each.isEdge && each.kind === "low") shown.class = "unlisted";
+    shown.value = (plot, value, index, at) => at === null ? each.summary || "" :
+        number(value) + (each.raw ? ` (${number(plot.data[each.raw][at])})` : "");
     return shown;
   }
 
-  // A series that has one point would be no line.
-  function withPoints(chart) {
-    chart.series.forEach((each, i) => {
-      const values = chart.data[i + 1].filter((value) => value !== null);
-      if (each.kind === "line" && values.length < 2) each.kind = "dots";
+  function alone(plot, index, _, gaps) {
+    const values = plot.data[index], found = [];
+    let before = null, last = -1;
+    values.forEach((value, i) => {
+      if (value === undefined) return;
+      if (value === null) {
+        if (before === 1) found.push(last);
+        before = 0;
+      } else {
+        before = (before || 0) + 1;
+        last = i;
+      }
     });
-    return chart;
+    if (before === 1) found.push(last);
+    return gaps || found.length ? found : null;
   }
 
-  function draw(place, width) {
-    const chart = withPoints(charts[+place.dataset.chart]);
-    const axis = {stroke: "#4a5361", grid: {stroke: "#e7eaee"}, ticks: {stroke: "#e7eaee"},
-                  font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif"};
+  function draw(state, width) {
+    if (state.plot) state.plot.destroy();
+    state.place.textContent = "";
+    const legend = document.createElement("div");
+    const chart = state.chart, scale = isPaper ? 2 : 1;
+    const table = chart.runs ? Charts.curves(state) : ofData(chart);
+    const font = `${12 * scale}px system-ui, sans-serif`;
+    const axis = {stroke: css("--ink-soft"), grid: {stroke: css("--line"), width: scale},
+                  ticks: {stroke: css("--line"), width: scale, size: 5 * scale}, font: font,
+                  labelFont: font, gap: 4 * scale};
     const bars = chart.series.some((each) => each.kind === "bars");
-    const plot = new uPlot({
-      width: width, height: HEIGHT,
-      scales: {x: {time: false, range: bars ? padded : undefined},
-               y: {range: (_, low, high) => span(bars ? 0 : low, high)}},
-      axes: [{...axis, label: chart.x, labelSize: 22, size: 34, values: ticks},
-             {...axis, size: (_, values) => 20 + 7.4 * Math.max(4, ...(values || []).map(
-                  (each) => each.length)), values: ticks}],
-      series: [{label: chart.x, value: (_, value) => number(value)}].concat(
-          chart.series.map(series)),
-    }, chart.data, place);
-    place.setAttribute("data-drawn", "true");
-    return plot;
-  }
-
-  // A chart is drawn when its place is seen first: in a part that is closed it has no width.
-  function watch(place) {
-    plots.set(place, null);
-    new ResizeObserver(() => {
-      const width = place.clientWidth;
-      if (!width) return;
-      const plot = plots.get(place) || draw(place, width);
-      plots.set(place, plot);
-      if (width !== plot.width) plot.setSize({width: width, height: HEIGHT});
-    }).observe(place);
+    const height = (state.isLarge ? LARGE : HEIGHT) * scale;
+    const x = {time: Boolean(table.isTime), range: bars ? padded : undefined};
+    const y = {distr: state.isLog ? 3 : 1, range: (plot, low, high) => state.isLog ?
+        uPlot.rangeLog(low || 1e-3, high || 1, 10, false) : span(plot, table, bars ? 0 : low, high)};
+    state.table = table;
+    state.plot = new uPlot({
+      width: width * scale, height: height, padding: isPaper ? [16, 30, 0, 0] : undefined,
+      scales: {x: x, y: y},
+      tzDate: (secs) => uPlot.tzDate(new Date(secs * 1e3), "Etc/UTC"),
+      legend: {mount: (_, made) => legend.append(made)},
+      cursor: {sync: chart.runs ? {key: "curves"} : undefined, drag: {x: true, y: false}},
+      axes: [{...axis, label: table.x, labelSize: 22 * scale, size: 34 * scale,
+              ...(table.isTime ? {} : {values: ticks})},
+             {...axis, values: ticks, size: (_, values) => scale * (20 + 7.4 * Math.max(
+                  4, ...(values || []).map((each) => String(each).length)))}],
+      series: [{label: table.x, value: table.isTime ? "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}" :
+                (_, value) => value === null ? "" : number(value, 7)},
+               ...table.series.map((each) => drawn(each, scale))],
+      bands: table.bands.map(([high, low, look]) => ({series: [high, low],
+                                                      fill: colour(look) + "33"})),
+      hooks: {draw: [(plot) => table.mark && table.mark(plot)]},
+    }, table.data, state.place);
+    state.place.append(legend);
+    state.width = width;
+    state.place.dataset.drawn = "true";
+    hooks.forEach((hook) => hook(state));
   }
 
   function padded(plot, low, high) {
@@ -84,32 +128,103 @@
     return [low - half, high + half];
   }
 
-  function span(low, high) {
+  function isZoomed(plot) {
+    const all = plot.data[0], scale = plot.scales.x;
+    return typeof scale.min === "number" && (
+        scale.min > all[0] || scale.max < all[all.length - 1]);
+  }
+
+  function span(plot, table, low, high) {
+    if (table.limits && !isZoomed(plot)) [low, high] = table.limits;
     if (low === null || high === null) return [0, 1];
     const gap = (high - low || Math.abs(high) || 1) * 0.06;
     return [low === 0 ? 0 : low - gap, high + gap];
   }
 
-  // Draws newer data into the charts that are there, and charts at new places.
+  // A chart that was never drawn stays so: `watch` draws it when its turn comes.
+  function redraw(state) {
+    const width = isPaper ? PAPER * (state.isLarge ? 2 : 1) : state.place.clientWidth;
+    if (width && (state.plot || isPaper)) draw(state, width);
+  }
+
+  function redrawAll() {
+    states.forEach(redraw);
+  }
+
+  // Charts in the window are drawn at once, the others when there is time. A part of the page that
+  // is closed has no width: its charts are drawn when it is opened.
+  const waiting = new Set();
+  const idle = window.requestIdleCallback || ((step) => setTimeout(step, 1));
+  let isBusy = false;
+
+  function drawNext() {
+    const [state] = waiting;
+    isBusy = Boolean(state);
+    if (!state) return;
+    waiting.delete(state);
+    if (!state.plot && state.width) draw(state, state.width);
+    idle(drawNext);
+  }
+
+  const sizes = new ResizeObserver((entries) => entries.forEach((entry) => {
+    const state = states.get(entry.target), width = Math.floor(entry.contentRect.width);
+    if (!width || isPaper || width === state.width && state.plot) return;
+    state.width = width;
+    if (state.plot) state.plot.setSize({width: width, height: state.isLarge ? LARGE : HEIGHT});
+    else waiting.add(state);
+    if (!isBusy) {
+      isBusy = true;
+      idle(drawNext);
+    }
+  }));
+
+  const sights = new IntersectionObserver((entries) => entries.forEach((entry) => {
+    const state = states.get(entry.target);
+    if (!entry.isIntersecting || state.plot || isPaper) return;
+    waiting.delete(state);
+    draw(state, Math.floor(entry.boundingClientRect.width));
+  }), {rootMargin: "200px"});
+
+  function watch(place) {
+    states.set(place, {place: place, chart: charts[+place.dataset.chart], plot: null, width: 0,
+                       isLog: false, isLarge: false});
+    sizes.observe(place);
+    sights.observe(place);
+  }
+
+  function start() {
+    document.querySelectorAll("[data-chart]").forEach(watch);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+  }
+
+  // Draws newer charts into the places that are there, and charts at new places.
   function update(newest) {
     charts = newest;
+    states.forEach((state, place) => {
+      if (place.isConnected) return;
+      if (state.plot) state.plot.destroy();
+      waiting.delete(state);
+      sizes.unobserve(place);
+      sights.unobserve(place);
+      states.delete(place);
+    });
     document.querySelectorAll("[data-chart]").forEach((place) => {
-      if (!plots.has(place)) watch(place);
-      else if (plots.get(place)) redraw(place);
+      const state = states.get(place), chart = charts[+place.dataset.chart];
+      if (!state) return watch(place);
+      if (JSON.stringify(chart) === JSON.stringify(state.chart)) return;
+      state.chart = chart;
+      place.closest("figure").querySelector(".alt").textContent = chart.alt;
+      redraw(state);
     });
   }
 
-  function redraw(place) {
-    const plot = plots.get(place), chart = charts[+place.dataset.chart];
-    const labels = plot.series.slice(1).map((each) => each.label).join("\n");
-    if (labels === chart.series.map((each) => each.label).join("\n")) {
-      plot.setData(chart.data);
-      return;
-    }
-    plot.destroy();
-    plots.set(place, draw(place, place.clientWidth));
+  function setPaper(value) {
+    isPaper = value;
+    document.documentElement.classList.toggle("paper", value);
+    redrawAll();
   }
 
-  window.Charts = {update};
-  document.querySelectorAll("[data-chart]").forEach(watch);
+  return {states: states, hooks: hooks, number: number, css: css, colour: colour,
+          redraw: redraw, redrawAll: redrawAll, isZoomed: isZoomed, setPaper: setPaper,
+          start: start, update: update};
 })();
