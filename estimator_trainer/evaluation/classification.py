@@ -53,6 +53,8 @@ class ClassificationContent(_ClassificationNeeded, total=False):
     """The content of `evaluation.json` for a classification; most of these need probabilities.
 
     Attributes:
+      label: The label's name, if the data have one.
+      weight: The column that weighs the examples in the evaluation's metrics, and not here.
       pr_curves: Counts at thresholds of equal distance, for TensorBoard.
       curves: Counts at thresholds that the probabilities choose: of the second of two classes, or
         of each class against the others.
@@ -60,6 +62,8 @@ class ClassificationContent(_ClassificationNeeded, total=False):
         with the highest probability.
     """
 
+    label: str
+    weight: str
     accuracy: schema.Number
     columns: ColumnsContent
     calibration: calibration.Calibration

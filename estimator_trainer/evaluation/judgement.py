@@ -8,7 +8,7 @@ import contextlib
 import json
 import posixpath
 import time
-from typing import Any, Callable, Generator, Iterator, Literal, Sequence, TypedDict
+from typing import Any, Callable, Generator, Iterator, Literal, Mapping, Sequence, TypedDict
 
 from absl import logging
 import tensorflow as tf
@@ -55,7 +55,8 @@ def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: E
         answers = _answers(single, plugins, evaluations.checkpoint_path, eval_steps, kept)
         with contextlib.closing(answers):
             found = _judged(kept.passed(answers), plugins.class_names, stop, counted.on_batch)
-        content = found.content() | {"step": evaluations.step, "evaluated": counted.examples}
+        content = found.content() | _beside(plugins.params) | {
+            "step": evaluations.step, "evaluated": counted.examples}
         if has_columns and stop.is_done:
             content["columns"] = columns.of_model(
                 single, evaluations.checkpoint_path, kept, found.judged, stop, counted.on_batch)
@@ -67,6 +68,12 @@ def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: E
         logging.info("the report shows no examples of the evaluation: %s",
                      errors.first_line(error) or type(error).__name__)
         return None
+
+
+def _beside(params: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the names of the label, and of the weights that this judgement leaves out."""
+    found = {"label": params.get("label"), "weight": params.get("weight_column")}
+    return {key: name for key, name in found.items() if isinstance(name, str) and name}
 
 
 def read(model_dir: str, warn_of: shared_files.Warn | None = None) -> dict[str, Any] | None:

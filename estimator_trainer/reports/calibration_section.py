@@ -19,10 +19,10 @@ def charts_of(found: Mapping[str, Any]) -> list[charts_lib.Chart]:
     score = f", Brier score {found['brier']:.3f}" if "brier" in found else ""
     share = f"share that is {found['of_class']}" if "of_class" in found else "share that is right"
     return [
-        charts_lib.chart(f"Calibration: expected error {found['expected_error']:.3f}{score}",
+        charts_lib.chart(f"calibration: expected error {found['expected_error']:.3f}{score}",
                          of_what, "", [(share, "dots", seen),
                                        ("calibrated", "dashes", [(0, 0), (1, 1)])]),
-        charts_lib.chart("Examples by probability", of_what, "examples",
+        charts_lib.chart("examples by probability", of_what, "examples",
                          [("examples", "bars", [(middle, each["examples"])
                                                 for middle, each in zip(middles, bins)])])]
 

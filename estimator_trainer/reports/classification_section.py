@@ -1,6 +1,6 @@
 """The part of a page on a classification's predictions."""
 
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from estimator_trainer.reports import (calibration_section, charts as charts_lib, confusion, markup,
                                        shown_examples, threshold_section)
@@ -8,32 +8,34 @@ from estimator_trainer.reports import (calibration_section, charts as charts_lib
 _OWN = "The model itself takes the class of the highest probability"
 
 
-def body(judged: Mapping[str, Any], charts: markup.Charts) -> list[markup.Markup]:
+def body(judged: Mapping[str, Any], charts: markup.Charts,
+         order: Sequence[str] = ()) -> list[markup.Markup]:
     """Returns the matrix, the curves, the calibration, the gains and the worst examples."""
     curves = judged.get("curves", ())
     is_binary = "gains" in judged
     own = f"{_OWN}, of two classes from 0.5 on." if is_binary else f"{_OWN}, without a threshold."
     calibration = judged.get("calibration")
     return [
-        markup.note(confusion.worst(judged)),
+        markup.paragraph(confusion.worst(judged)),
         confusion.matrix(judged["matrix"]) if judged["matrix"] else
         confusion.pairs(judged["confused"]),
         confusion.per_class(judged),
         threshold_section.part(curves, own) if curves else _old_curves(judged, charts),
-        *([markup.Markup("<h3>Calibration</h3>"), markup.note(
+        *([markup.Markup("<h3>Calibration</h3>"), markup.paragraph(
             calibration_section.sentence(calibration)),
            charts.grid(calibration_section.charts_of(calibration))] if calibration else []),
-        *_gains(judged, charts), *_worst(judged)]
+        *_gains(judged, charts), *_worst(judged, order)]
 
 
-def _worst(judged: Mapping[str, Any]) -> list[markup.Markup]:
+def _worst(judged: Mapping[str, Any],
+           order: Sequence[str]) -> list[markup.Markup]:
     certain, worst = judged["most_certain"], judged["worst"]
     places = [[each["position"] for each in examples] for examples in (certain, worst)]
     if len(judged["per_class"]) <= 2 and places[0] in ([], places[1]) or not worst:
-        return [shown_examples.of("The worst errors: the model was most certain of the wrong class",
-                                  worst or certain)]
-    return [shown_examples.of("The worst errors: the label had the least probability", worst),
-            shown_examples.of("The most certain errors", certain)]
+        return [shown_examples.of("The worst errors: most certain of the wrong class",
+                                  worst or certain, order)]
+    return [shown_examples.of("The worst errors: least probability of the label", worst, order),
+            shown_examples.of("The most certain errors", certain, order)]
 
 
 def _gains(judged: Mapping[str, Any], charts: markup.Charts) -> list[markup.Markup]:
@@ -48,16 +50,16 @@ def _gains(judged: Mapping[str, Any], charts: markup.Charts) -> list[markup.Mark
                     parts >= 10 and sum((curve["positives"], curve["negatives"])) >= 20) else ""
     points = [(0.0, 0.0), *(((i + 1) / parts, share) for i, share in enumerate(found))]
     drawn = charts_lib.chart(
-        f"Share of all {name} among the highest probabilities", "share of the examples", "",
+        f"share of all {name} among the highest probabilities", "share of the examples", "",
         [(name, "line", points), ("at random", "dashes", [(0.0, 0.0), (1.0, 1.0)])])
-    return [markup.Markup("<h3>Lift</h3>"), markup.note(sentence), charts.grid([drawn])]
+    return [markup.Markup("<h3>Lift</h3>"), markup.paragraph(sentence), charts.grid([drawn])]
 
 
 def _old_curves(judged: Mapping[str, Any], charts: markup.Charts) -> markup.Markup:
     """Returns precision by recall of a file from before `curves`."""
     curves = [(curve["name"], "line", _precision_by_recall(curve))
               for curve in judged.get("pr_curves", ())]
-    return charts.grid([charts_lib.chart("Precision by recall", "recall", "", curves)]
+    return charts.grid([charts_lib.chart("precision by recall", "recall", "", curves)]
                        if curves else [])
 
 

@@ -13,8 +13,12 @@ def section(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.M
     part = ("" if judged["examples"] == judged["evaluated"] else
             f" The first {judged['examples']:,} of {judged['evaluated']:,} examples are shown.")
     kind = regression_section if judged["kind"] == "regression" else classification_section
+    importance = judged.get("columns", {}).get("importance", {"found": ()})
+    order = [column["name"] for column in importance["found"]]
+    weight = (f" The metrics above weigh each example by {judged['weight']}; here each counts once."
+              if judged.get("weight") else "")
     return markup.Markup(markup.section(
         f"The evaluation of step {judged['step']}, in pictures", markup.note(
-            f"{judged['examples']:,} examples, each predicted once more.{part}"),
-        *kind.body(judged, charts))
+            f"{judged['examples']:,} examples, each predicted once more.{part}{weight}"),
+        *kind.body(judged, charts, order))
         + columns_section.section(judged.get("columns", {}), charts))

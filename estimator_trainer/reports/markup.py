@@ -100,6 +100,11 @@ def details(summary: str, body: str, is_open: bool = False) -> Markup:
                   if body else "")
 
 
+def paragraph(value: str) -> Markup:
+    """Returns a sentence; empty for an empty one."""
+    return Markup(f"<p>{text(value)}</p>" if value else "")
+
+
 def note(value: str) -> Markup:
     """Returns a sentence in a quiet colour."""
     return Markup(f'<p class="quiet">{text(value)}</p>' if value else "")

@@ -22,7 +22,6 @@ from estimator_trainer.record import record_file, run_record
 
 # The suffix distinguishes these event files from the Estimator's.
 _SUFFIX = ".report"
-_PNG = "data:image/png;base64,"
 _EVALUATION = "eval"
 
 
@@ -94,14 +93,29 @@ def _hparam(protos: Any, name: str, value: Any) -> Any:
     return info
 
 
+def _size_of_png(data: bytes) -> tuple[int, int]:
+    # The header of a PNG begins with a signature, a length and "IHDR".
+    width, height = struct.unpack(">II", data[16:24])
+    return width, height
+
+
+def _size_of_jpeg(data: bytes) -> tuple[int, int]:
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        height, width, _ = session.run(tf.image.extract_jpeg_shape(data))
+    return int(width), int(height)
+
+
+_SIZES = {"data:image/png": _size_of_png, "data:image/jpeg": _size_of_jpeg}
+
+
 def _errors(judged: Mapping[str, Any]) -> Iterator[tf.compat.v1.Summary]:
     for number, example in enumerate(judged["worst"]):
         for shown in example["inputs"]:
-            if not shown.get("image", "").startswith(_PNG):
+            form, _, encoded = shown.get("image", "").partition(";base64,")
+            if form not in _SIZES:
                 continue
-            data = base64.b64decode(shown["image"].removeprefix(_PNG))
-            # The header of a PNG begins with a signature, a length and "IHDR".
-            width, height = struct.unpack(">II", data[16:24])
+            data = base64.b64decode(encoded)
+            width, height = _SIZES[form](data)
             value = tf.compat.v1.Summary.Value(
                 tag=f"worst_errors/{number}", image=tf.compat.v1.Summary.Image(
                     width=width, height=height, colorspace=3, encoded_image_string=data))

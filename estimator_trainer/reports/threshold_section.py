@@ -38,7 +38,7 @@ def part(curves: Sequence[Mapping[str, Any]], hint: str) -> markup.Markup:
         f'<figure><figcaption data-title="{kind}">{markup.text(title)}</figcaption>'
         f'<div class="curve" data-curve="{kind}" role="img"></div></figure>'
         for kind, title in (("roc", _titled("ROC", "AUC", first["auc"])),
-                            ("pr", _titled("Precision by recall", "average precision",
+                            ("pr", _titled("precision by recall", "average precision",
                                            first["average_precision"]))))
     return markup.Markup(
         "<h3>ROC, precision and recall at a threshold</h3>"
@@ -56,7 +56,7 @@ def _controls(curves: Sequence[Mapping[str, Any]]) -> str:
     chosen = (f"<label>Positive class <select>{names}</select></label>" if len(curves) > 1 else
               f'<span>Positive class <b>{markup.text(first["name"])}</b></span>')
     # High thresholds are on the right.
-    return (f'<div class="controls">{chosen}<label>Threshold <input type="range" min="0"'
+    return (f'<div class="thresholds">{chosen}<label>Threshold <input type="range" min="0"'
             f' max="{last}" value="{last - first["own"]}" step="1" aria-valuetext='
             f'"{threshold_curves.OWN}"></label> <b data-value="threshold">'
             f'{threshold_curves.OWN}</b> <button type="button" data-row="best">Best F1</button>'

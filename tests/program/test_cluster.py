@@ -115,7 +115,7 @@ def test_an_evaluator_listed_in_the_cluster_is_the_one_that_evaluates(tmp_path, 
                  "--log_device_placement", "--report")
     _assert_trained(tmp_path, tasks, overshoot=2)
     page = (tmp_path / "model" / "report.html").read_text()
-    assert all(text in page for text in (*tasks, "confusion matrix", "the worst errors"))
+    assert all(text in page for text in (*tasks, "Confusion matrix", "The worst errors"))
     history = (tmp_path / "model" / "history.jsonl").read_text().splitlines()
     lines = [json.loads(line) for line in history]
     assert {line["task"] for line in lines} == set(tasks)

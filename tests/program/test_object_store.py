@@ -149,7 +149,7 @@ def test_train_evaluate_predict_and_export_alone(tmp_path, storage):
     assert json.loads(storage.objects.read("job/result.json"))["metrics"]["global_step"] == 100
     for page in (storage.objects.read("job/report.html").decode(),
                  (tmp_path / "page.html").read_text()):
-        assert "confusion matrix" in page and "gs://bucket/job" in page and "step 100" in page
+        assert "Confusion matrix" in page and "gs://bucket/job" in page and "step 100" in page
     lines = storage.objects.read("job/history.jsonl").decode().splitlines()
     assert [json.loads(line)["kind"] for line in lines].count("evaluation") == 1
 

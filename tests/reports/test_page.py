@@ -36,7 +36,7 @@ def test_html_needs_no_network_and_is_small(trained):
 def test_html_shows_what_ran_and_its_result(trained):
     text = (trained / "report.html").read_text()
     for part in ("line.py", "scale=2.0", "1 layer, 1 parameters", "slope", "residuals",
-                 "the worst errors", "train_steps", "tensorflow", "mean absolute error",
+                 "The worst errors", "train_steps", "tensorflow", "mean absolute error",
                  "estimator_trainer.train"):
         assert part in text, part
     charts = json.loads(re.search(r'id="charts">(.*?)</script>', text).group(1))
@@ -133,7 +133,7 @@ def test_html_leaves_out_what_diverged(tmp_path):
 def test_write_by_command_prints_the_place_of_the_page(trained, tmp_path, capsys):
     assert cli.main(["report", f"--model_dir={trained}", f"--output={tmp_path}/a.html"]) == 0
     assert capsys.readouterr().out == f"{tmp_path}/a.html\n"
-    assert "the worst errors" in (tmp_path / "a.html").read_text()
+    assert "The worst errors" in (tmp_path / "a.html").read_text()
 
 
 @pytest.mark.parametrize("args, sentence", [

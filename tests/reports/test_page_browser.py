@@ -63,7 +63,7 @@ def _poll(driver, url, folder, name):
 
 def test_page_of_a_finished_cluster_shows_all_of_it(driver, run, tmp_path):
     text = _poll(driver, (run / "report.html").as_uri(), tmp_path, "finished")
-    for part in ("done", "accuracy", "confusion matrix", "calibration", "the worst errors",
+    for part in ("done", "accuracy", "Confusion matrix", "Calibration", "The worst errors",
                  "What ran", "dense_l2_ema", "histograms=true", "parameters",
                  "estimator-trainer train", "chief:0", "worker:0", "ps:0", "evaluator:0", "exit 0",
                  "variables/"):

@@ -91,7 +91,7 @@
       for (const kind of ["roc", "pr"]) data[kind] = columns(curve, kind);
       range.max = curve.thresholds.length - 1;
       const titles = {roc: "ROC: AUC " + shown("auc", curve.auc), pr:
-          "Precision by recall: average precision " + shown("", curve.average_precision)};
+          "precision by recall: average precision " + shown("", curve.average_precision)};
       for (const each of root.querySelectorAll("[data-title]")) {
         each.textContent = titles[each.dataset.title];
       }
