@@ -6,6 +6,8 @@ and keeps all but `error` under the same names (reports/history.py). The kinds:
     trains (step), serves                        the task has begun its work
     model                                        what is trained
     train (step, examples_per_sec, loss)         with each logged line of training
+    load                                         a ps has served for a while
+    sample                                       steps of a trainer beside others were traced
     evaluation                                   a checkpoint has been evaluated
     error (message)                              the sentence that explains a failure
     end (status, step, reason)                   with the last line

@@ -150,6 +150,7 @@ def of_speed(runs: Sequence[RunFiles]) -> list[Chart]:
     known = _known(runs)
     wanted = (("speed of each task", "examples_per_sec", 1.0, "examples/s", ("slowest", "fastest")),
               ("waiting for input", "input_wait", 100.0, "% of the time", ("least", "most")),
+              ("CPU", "cpu", 100.0, "% of a core", ("least", "most")),
               ("memory", "memory_mb", 1.0, "MB", ("least", "most")))
     found = [_chart(title, unit, [
         curve for run in known for curve in _tasks_curves(run, key, words, factor=factor)], known)

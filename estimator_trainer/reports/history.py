@@ -27,6 +27,8 @@ MOST_LINES = 4000
 _LEAST_LINES = 200
 # The most other lines of a task; more only come from endless restarts.
 _MOST_OF_LIFE = 500
+# The most lines of how busy a task was: means over some time.
+_MOST_LOADS = 100
 # Pause between two collections of the others' lines, as a multiple of the time that one takes.
 _REST = 20
 _DIGITS = 6
@@ -56,6 +58,8 @@ class _Model(_Line):
 class _Event(_Line, total=False):
     pid: int
     step: int | None
+    # CPU time as a share of the time since the line before: 1.0 is one core.
+    cpu: schema.Number | None
     memory_mb: schema.Number | None
     # For `trains`: the step at which training ends, and the metric that may end it before.
     max_steps: int | None
@@ -64,13 +68,30 @@ class _Event(_Line, total=False):
     loss: schema.Number | None
     steps_per_sec: schema.Number | None
     examples_per_sec: schema.Number | None
+    # Only where other trainers make steps of their own; `others_updates` per own step.
+    own_steps_per_sec: schema.Number | None
+    others_updates: schema.Number | None
     # The share of the time since the line before in which the task waited for batches.
     input_wait: schema.Number | None
     paused_secs: schema.Number | None
+    saving_secs: schema.Number | None
+    # The time of an evaluation; else the time since the line before, pauses left out.
+    secs: schema.Number | None
     # For evaluations only.
     metrics: dict[str, schema.Metric]
     examples: int | None
-    secs: schema.Number | None
+
+
+class _Sample(_Line, total=False):
+    """The parts of a step of a trainer, as `training.step_samples.divided` returns them."""
+
+    step: int
+    own_secs: schema.Number
+    input_secs: schema.Number
+    ps_secs: schema.Number
+    workers_secs: schema.Number
+    received_bytes: int
+    sent_bytes: int
 
 
 class _Ended(_Line):
@@ -95,6 +116,8 @@ _KINDS: dict[str, type[Any]] = {
     "model": _Model,  # The chief's model.
     "trains": _Event,  # A session of training began.
     "train": _Event, "evaluation": _Event,
+    "load": _Event,  # How busy a ps was.
+    "sample": _Sample,
     "end": _End,  # The process is about to end.
     "exit": _Exit}  # The process has ended; `launch` writes this line.
 
@@ -122,6 +145,7 @@ class HistoryWriter:
         self._warned_of: set[str] = set()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="history", daemon=True)
+        self._measured_at, self._cpu_secs = time.monotonic(), time.process_time()
         self.add("start", pid=os.getpid())
         self._thread.start()
 
@@ -132,12 +156,19 @@ class HistoryWriter:
         evaluation, and then collects all lines.
         """
         line: Line = {"task": self._task, "kind": kind, "time": round(time.time(), 3), **values}
-        if kind in ("train", "evaluation"):
-            line["memory_mb"] = machine.memory_mb()
+        if kind in ("train", "evaluation", "load"):
+            line |= {"memory_mb": machine.memory_mb(), "cpu": self._cpu()}
         self._new.append(_plain(line))
         self.has_begun = self.has_begun or kind not in ("start", "end")
         if kind == "end" or kind == "evaluation" and not self._is_head:
             self._write(is_last=kind == "end")
+
+    def _cpu(self) -> float:
+        """Returns the CPU time of this process as a share of the time since the last call."""
+        now, cpu_secs = time.monotonic(), time.process_time()
+        share = (cpu_secs - self._cpu_secs) / max(now - self._measured_at, 1e-3)
+        self._measured_at, self._cpu_secs = now, cpu_secs
+        return share
 
     def close(self) -> None:
         """Writes the remaining lines."""
@@ -226,20 +257,21 @@ def thinned(lines: list[Line]) -> list[Line]:
     for line in lines:
         groups.setdefault((_writer(line), line["kind"]), []).append(line)
     reports = [key for key in groups if key[1] in ("train", "evaluation")]
-    most = max(_LEAST_LINES, MOST_LINES // max(1, len(reports)))
-    if all(len(found) <= (most if key in reports else _MOST_OF_LIFE)
-           for key, found in groups.items()):
+    most = {kind: max(_LEAST_LINES, MOST_LINES // max(1, len(reports)))
+            for kind in ("train", "evaluation")}
+    most |= {"sample": _MOST_LOADS, "load": _MOST_LOADS}
+    if all(len(found) <= most.get(kind, _MOST_OF_LIFE) for (_, kind), found in groups.items()):
         return lines
-    kept = {id(line) for key, found in groups.items()
-            for line in (_spread(found, most) if key in reports else found[-_MOST_OF_LIFE:])}
+    kept = {id(line) for (_, kind), found in groups.items()
+            for line in (_spread(found, most[kind]) if kind in most else found[-_MOST_OF_LIFE:])}
     return [line for line in lines if id(line) in kept]
 
 
 def _spread(lines: list[Line], most: int) -> list[Line]:
-    """Returns the lines, or about half of `most` lines at even distances of steps."""
+    """Returns the lines, or about half of `most` lines at even distances of steps, or of time."""
     if len(lines) <= most:
         return lines
-    steps = [line.get("step") or 0 for line in lines]
+    steps = [line["time"] if line["kind"] == "load" else line.get("step") or 0 for line in lines]
     gap = max(1.0, (max(steps) - steps[0]) / (most / 2))
     kept, due = [], -math.inf
     for line, step in zip(lines[:-1], steps):

@@ -17,7 +17,7 @@ from estimator_trainer.checks import model_dir_name
 from estimator_trainer.coordination import shared_files
 from estimator_trainer.reports import (charts as charts_lib, comparison, curves, evaluation_section,
                                        head, markup, run_files, run_names, task_lives as lives_lib,
-                                       what_ran)
+                                       task_load, what_ran)
 
 COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
@@ -136,8 +136,8 @@ def _of_run(run: run_files.RunFiles, now: float, charts: markup.Charts) -> marku
                        markup.note(cut)),
         evaluation_section.section(run.judgement, charts),
         what_ran.section(run),
-        lives_lib.section(run, lives),
-        markup.section("Speed", charts.grid(speed) if speed else ""),
+        lives_lib.section(lives),
+        task_load.section(run, charts.grid(speed)),
         markup.section("Variables", charts.grid(histograms) if histograms else ""))))
 
 

@@ -5,7 +5,6 @@ import datetime
 from typing import Any, Mapping, Sequence
 
 from estimator_trainer.reports import markup
-from estimator_trainer.reports.run_files import RunFiles
 
 # The head of a job comes first, because the job ends with it.
 _ROLES = ("local", "chief", "master", "worker", "ps", "evaluator")
@@ -43,7 +42,7 @@ def of_tasks(lines: Sequence[dict[str, Any]], now: float) -> dict[str, list[Life
     for line in lines:
         if line["kind"] == "exit":
             _close(lives.setdefault(line["task"], []), line)
-    lives = dict(sorted(lives.items(), key=lambda item: _place(item[0])))
+    lives = dict(sorted(lives.items(), key=lambda item: place(item[0])))
     _mark_running(lives, now)
     return lives
 
@@ -86,7 +85,8 @@ def _mark_running(lives: dict[str, list[Life]], now: float) -> None:
                 life.status, life.end = RUNNING, latest
 
 
-def _place(task: str) -> tuple[int, str, int]:
+def place(task: str) -> tuple[int, str, int]:
+    """Returns the place of a task in the order of roles, to sort by."""
     role, _, index = task.partition(":")
     order = _ROLES.index(role) if role in _ROLES else len(_ROLES)
     return order, role, int(index) if index.isdigit() else 0
@@ -97,8 +97,8 @@ _COLOURS = ("done", "running", "stopped", "failed", "lost", "killed")
 _MOST_LIVES = 30
 
 
-def section(run: RunFiles, lives: Mapping[str, Sequence[Life]]) -> markup.Markup:
-    """Returns the section on the tasks' lives, and on their waits."""
+def section(lives: Mapping[str, Sequence[Life]]) -> markup.Markup:
+    """Returns the section on the tasks' lives."""
     spans = [life for found in lives.values() for life in found]
     if not spans:
         return markup.Markup("")
@@ -108,7 +108,7 @@ def section(run: RunFiles, lives: Mapping[str, Sequence[Life]]) -> markup.Markup
                     for at in (start, end))
     return markup.section(
         "The tasks", markup.table(["task", f"{began:%Y-%m-%d %H:%M:%S} to {ended:%H:%M:%S} UTC",
-                                   "ends"], rows, "lives"), _waits(run))
+                                   "ends"], rows, "lives"))
 
 
 def duration(secs: float) -> str:
@@ -160,18 +160,3 @@ def colour(life: Life) -> str:
     if life.status.startswith("exit"):
         return "failed"
     return life.status if life.status in _COLOURS else "unknown"
-
-
-def _waits(run: RunFiles) -> markup.Markup:
-    """Returns a note on the tasks that waited for input or for evaluations."""
-    sums: dict[str, list[float]] = {}
-    paused: dict[str, float] = {}
-    for line in run.of_kind("train"):
-        if line.get("input_wait") is not None:
-            sums.setdefault(line["task"], []).append(line["input_wait"])
-        paused[line["task"]] = paused.get(line["task"], 0.0) + (line.get("paused_secs") or 0.0)
-    waits = [f"{task} waited {100 * sum(shares) / len(shares):.0f} % of its time of training for"
-             " input" for task, shares in sums.items()]
-    waits += [f"{task} paused {duration(secs)} for evaluations" for task, secs in paused.items()
-              if secs >= 0.05]
-    return markup.note("; ".join(waits) + "." if waits else "")

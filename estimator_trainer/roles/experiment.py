@@ -20,8 +20,9 @@ from estimator_trainer.evaluation.evaluation_log import check_metric, Evaluation
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import saving_patches
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun, TaskRun
+from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import (end_of_training, numerics, progress, session_runs,
-                                        table_memory)
+                                        step_samples, table_memory)
 
 
 class Experiment(NamedTuple):
@@ -60,13 +61,18 @@ def hooks_of(run: ChiefRun | FollowerRun, plugins: LoadedPlugins) -> TrainingHoo
     advice = numerics.for_training(config.mixed_precision, end.loop_size, task)
     return TrainingHooks(
         end, progress.TrainingProgress(config, num_synchronous, plugins.train_examples,
-                                       end.loop_size),
+                                       end.loop_size, _is_asynchronous(config, task)),
         CheckpointFit(config),
         [*([progress.StepProfiler(config.model_dir, *steps)] if steps else ()),
-         progress.ModelSize(), *([table_memory.TableMemory(task)] if task.is_chief else []),
+         progress.ModelSize(), step_samples.StepSamples(task, end.loop_size),
+         *([table_memory.TableMemory(task)] if task.is_chief else []),
          *([advice] if advice else ()), *progress.hooks_of(config, task)],
         numerics.NumericsListener(config.model_dir, end.loop_size, is_fatal=plugins.script is None)
         if config.check_numerics else None)
+
+
+def _is_asynchronous(config: TrainerConfig, task: TaskConfig) -> bool:
+    return task.num_trainers > 1 and "ps" in task.cluster and not config.sync_replicas
 
 
 def evaluation_log(run: TaskRun,
@@ -126,7 +132,7 @@ def train(run: TaskRun, experiment: Experiment, hooks: TrainingHooks,
     try:
         with (hooks.fit.explained(), saving_patches.saving_with(
                   hooks.numerics, clock.every_secs if clock.every_steps else None,
-                  end_of_training.EndAfterEvaluation(run.stop) if task.name == "local" else None,
+                  _last_listener(run, hooks),
                   least_steps),
               saving_patches.saving_apart() if is_apart else contextlib.nullcontext()):
             if task.is_local and (task.has_evaluator or not plan.is_evaluated):
@@ -149,6 +155,17 @@ def train(run: TaskRun, experiment: Experiment, hooks: TrainingHooks,
             raise errors.Interrupted("lost", f"{lost} was gone when training ended",
                                      task.name) from error
         raise
+
+
+def _last_listener(run: TaskRun, hooks: TrainingHooks) -> (
+        tf.estimator.CheckpointSaverListener | None):
+    """Returns the listener that is called after all others.
+
+    The Estimator calls no listener of a TrainSpec in an all-reduce, and so this one measures.
+    """
+    if run.task.name == "local":
+        return end_of_training.EndAfterEvaluation(run.stop)
+    return progress.SavingListener(hooks.progress, False) if run.config.is_collective else None
 
 
 def _is_chief_of_another_name(plan: Plan) -> bool:

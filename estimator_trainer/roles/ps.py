@@ -18,6 +18,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 _POLL_SECS = 0.5
 # Each poll connects to every trainer.
 _SILENT_POLL_SECS = 2.0
+_FIRST_LOAD_SECS, _LONGEST_LOAD_SECS = 1.0, 60.0
 
 
 def serve(run: FollowerRun) -> Result:
@@ -36,6 +37,7 @@ def serve(run: FollowerRun) -> Result:
                      plan.script_run.protocol if plan.script_run else None)
     logging.info("serves variables at %s", server.target)
     task_events.emit("serves")
+    load = _LoadLines()
     leaves_at: float | None = None
     membership = job_view.Membership(run.config.model_dir, task, state)
     while True:
@@ -54,6 +56,7 @@ def serve(run: FollowerRun) -> Result:
             return outcome.follow(task, final_state)
         if request and is_late:
             raise errors.Interrupted(request.status, request.reason, request.by)
+        load.add_if_due()
         time.sleep(_POLL_SECS)
 
 
@@ -70,6 +73,7 @@ def serve_silent(task: TaskConfig, is_done: Callable[[], bool], config: TrainerC
     server = _server(task, has_strategy, protocol)
     logging.info("serves variables at %s", server.target)
     task_events.emit("serves")
+    load = _LoadLines()
     ends_at = time.monotonic() + config.stall_timeout_secs
     has_ended = False
     while True:
@@ -82,7 +86,24 @@ def serve_silent(task: TaskConfig, is_done: Callable[[], bool], config: TrainerC
         if now > ends_at or has_ended and not is_used:
             logging.info("no trainer needs %s any more", server.target)
             return has_ended
+        load.add_if_due()
         time.sleep(_SILENT_POLL_SECS)
+
+
+class _LoadLines:
+    """Adds lines of how busy this ps is to its history, ever more seldom."""
+
+    def __init__(self) -> None:
+        self._gap_secs = _FIRST_LOAD_SECS
+        self._began_at = time.monotonic()
+
+    def add_if_due(self) -> None:
+        """Adds a line, if one is due."""
+        now = time.monotonic()
+        if now - self._began_at >= self._gap_secs:
+            task_events.emit("load", {"secs": now - self._began_at})
+            self._gap_secs = min(1.5 * self._gap_secs, _LONGEST_LOAD_SECS)
+            self._began_at = now
 
 
 def _server(task: TaskConfig, has_strategy: bool, protocol: str | None) -> tf.distribute.Server:

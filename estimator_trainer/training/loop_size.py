@@ -24,6 +24,8 @@ class LoopSize:
       points: The steps of this trainer at which its history gets a line.
       steps: Number of steps of the run that was planned last.
       step: The global step at which that run begins.
+      is_sample: Whether that run is traced, so that its time is not typical.
+      step_secs: Seconds of a step in the latest runs; 0 if unknown.
       least_step_secs: Seconds of a step while nothing else has the cores; infinite if unknown.
     """
 
@@ -34,6 +36,7 @@ class LoopSize:
         `num_trainers` share the steps.
         """
         self.steps, self.step = 1, 0
+        self.is_sample, self._sample_steps = False, 0
         self._most = config.steps_per_loop
         self._run_secs = (_ALL_REDUCE_RUN_SECS if config.train_distribute == "multi_worker_mirrored"
                           else _RUN_SECS)
@@ -52,7 +55,7 @@ class LoopSize:
         self._is_exact = is_exact
         self.least_step_secs = math.inf
         self._runs = self._first = self._made = 0
-        self._step_secs = self._secs = self._waited_secs = self._started = 0.0
+        self.step_secs = self._secs = self._waited_secs = self._started = 0.0
         self._ended: float | None = None
 
     def start(self, step: int) -> None:
@@ -62,6 +65,9 @@ class LoopSize:
     def plan(self, step: int) -> int:
         """Returns the steps of the run that begins at `step`."""
         self.steps, self.step = self._fitting(), step
+        self.is_sample = self._sample_steps > 0
+        if self.is_sample:
+            self.steps, self._sample_steps = min(self.steps, self._sample_steps), 0
         if self._is_exact:
             point = self._first + self.points.after(step - self._first)
             self.steps = max(1, min(self.steps, self._next_due(step) - _SINGLE_RUNS - step,
@@ -71,6 +77,10 @@ class LoopSize:
         self._started, self._ended = time.monotonic(), None
         return self.steps
 
+    def sample_next(self, most_steps: int) -> None:
+        """Makes the next run a sample of at most so many steps."""
+        self._sample_steps = most_steps
+
     def end_run(self) -> None:
         """Stops the clock of the run, before something else takes time; once is enough."""
         self._ended = self._ended or time.monotonic()
@@ -79,13 +89,13 @@ class LoopSize:
         """Records a run that ends now, or has ended (`end_run`), and its wait for batches."""
         self._runs += 1
         self._made += steps
-        if self._runs == 1:
+        if self._runs == 1 or self.is_sample:
             return  # The first run prepares the graph, and fills the buffers of the input.
         secs = (self._ended or time.monotonic()) - self._started
         self._secs += secs
         self._waited_secs += waited_secs
         per_step = secs / max(1, steps)
-        self._step_secs = 0.5 * (self._step_secs + per_step) if self._step_secs else per_step
+        self.step_secs = 0.5 * (self.step_secs + per_step) if self.step_secs else per_step
         self.least_step_secs = min(self.least_step_secs, per_step)
 
     @property
@@ -111,10 +121,10 @@ class LoopSize:
 
     def _fitting(self) -> int:
         """Returns the steps of a run that nothing else limits; 1 before the first timed run."""
-        if not self._step_secs:
+        if not self.step_secs:
             return 1
-        return max(1, min(self._most or int(self._run_secs / self._step_secs) or 1, _MOST_STEPS,
-                          int(self._longest_secs / self._step_secs)))
+        return max(1, min(self._most or int(self._run_secs / self.step_secs) or 1, _MOST_STEPS,
+                          int(self._longest_secs / self.step_secs)))
 
     @staticmethod
     def _next(step: int, every: int, first: int) -> int:

@@ -25,13 +25,15 @@ _MOST_LOSSES = 2000
 class _Mark(NamedTuple):
     """The state at a line, from which the speed of the next line counts.
 
-    `idle_secs` are the seconds of pauses so far, and `waiting` is LoopSize's.
+    `idle_secs` and `saving_secs` are the seconds of pauses and of checkpoints so far, and `waiting`
+    is LoopSize's.
     """
 
     step: int
     own_steps: int
     time: float
     idle_secs: float
+    saving_secs: float
     waiting: tuple[float, float]
 
 
@@ -42,11 +44,13 @@ class TrainingProgress(tf.estimator.SessionRunHook):
     """
 
     def __init__(self, config: TrainerConfig, num_synchronous: int, train_examples: int,
-                 loop_size: LoopSize):
+                 loop_size: LoopSize, is_asynchronous: bool = False):
         """Makes the hook, whose lines of the log come every `log_steps` steps of this process.
 
         `num_synchronous` processes make one global step; `train_examples` is 0 if unknown.
+        `is_asynchronous`: other trainers make steps of their own.
         """
+        self._is_asynchronous = is_asynchronous
         self.step, self.loop_size = 0, loop_size
         self._log_steps, self._max_steps = config.log_steps, config.max_steps
         # Training may end before `max_steps`.
@@ -55,6 +59,9 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         self._first_loss: float | None = None
         self._last_loss: float | None = None
         self._has_warned = False
+        # A session saves as it begins.
+        self._saving_at: float | None = None
+        self._saving_secs = 0.0
         self._line_losses: list[float] = []
         # A checkpoint that is trained already has a low loss from the start.
         self._is_new: bool | None = None if not config.warm_start_from else False
@@ -134,6 +141,17 @@ class TrainingProgress(tf.estimator.SessionRunHook):
             self._bar_time = now
             progress_bar.update(self.step, {"loss": f"{run_values.results['loss']:.4g}"})
 
+    def begin_saving(self) -> None:
+        """Records that a checkpoint begins to be written."""
+        self._saving_at = time.monotonic()
+        self.loop_size.end_run()
+
+    def end_saving(self) -> None:
+        """Adds the time since `begin_saving` to that of checkpoints."""
+        if self._saving_at is not None:
+            self._saving_secs += time.monotonic() - self._saving_at
+            self._saving_at = None
+
     def pause(self) -> None:
         """Excludes the time from now to the next step from the speed."""
         self._paused_at = time.monotonic()
@@ -165,19 +183,26 @@ class TrainingProgress(tf.estimator.SessionRunHook):
         return now
 
     def _mark(self, now: float) -> _Mark:
-        return _Mark(self.step, self._own_steps, now, self._idle_secs, self.loop_size.waiting)
+        return _Mark(self.step, self._own_steps, now, self._idle_secs, self._saving_secs,
+                     self.loop_size.waiting)
 
     def _emit(self, results: dict[str, Any], mark: _Mark) -> None:
         """Sends the progress to the launcher, which has a row for each trainer, and the history."""
         before, self._history_mark = self._history_mark, mark
         waited, run = (now - then for now, then in zip(mark.waiting, before.waiting))
         secs = _secs_between(before, mark)
-        own_steps_per_sec = (mark.own_steps - before.own_steps) / secs
+        steps, own_steps = mark.step - before.step, mark.own_steps - before.own_steps
+        own_steps_per_sec = own_steps / secs
+        details = {"secs": secs, "steps_per_sec": steps / secs,
+                   "input_wait": min(1.0, waited / run) if run else None,
+                   "paused_secs": mark.idle_secs - before.idle_secs,
+                   "saving_secs": mark.saving_secs - before.saving_secs}
+        if self._is_asynchronous:
+            # Other trainers move the global step, too.
+            details["own_steps_per_sec"] = own_steps_per_sec
+            details["others_updates"] = max(0, steps - own_steps) / max(1, own_steps)
         task_events.emit(
-            "train", {"steps_per_sec": (mark.step - before.step) / secs,
-                      "input_wait": min(1.0, waited / run) if run else None,
-                      "paused_secs": mark.idle_secs - before.idle_secs},
-            step=self.step, loss=float(results["loss"]),
+            "train", details, step=self.step, loss=float(results["loss"]),
             examples_per_sec=float(own_steps_per_sec * results["examples"]))
 
     def _describe(self, results: dict[str, Any], now: float) -> str:
@@ -216,9 +241,10 @@ class SavingListener(tf.estimator.CheckpointSaverListener):
         self._progress, self._evaluates = progress, evaluates
 
     def before_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
-        self._progress.loop_size.end_run()
+        self._progress.begin_saving()
 
     def after_save(self, session: tf.compat.v1.Session, global_step_value: int) -> None:
+        self._progress.end_saving()
         if self._evaluates:
             self._progress.pause()
 

@@ -17,8 +17,8 @@ _MOST_KEPT = 64
 class HookGroup(tf.estimator.SessionRunHook):
     """Calls several hooks in their order, in a session run only those that take part in it.
 
-    The hooks set no RunOptions, and feed different tensors. While they train, the session prepares
-    its runs.
+    The hooks feed different tensors, and at most one sets RunOptions. While they train, the session
+    prepares its runs.
     """
 
     def __init__(self, hooks: Sequence[tf.estimator.SessionRunHook]):
@@ -40,7 +40,7 @@ class HookGroup(tf.estimator.SessionRunHook):
         self._runs = PreparedRuns(session)
 
     def before_run(self, run_context: Any) -> tf.estimator.SessionRunArgs:
-        fetches, feed_dict = {}, {}
+        fetches, feed_dict, options = {}, {}, None
         for each in self._before:
             args = each.before_run(run_context)
             if args is not None:
@@ -48,7 +48,8 @@ class HookGroup(tf.estimator.SessionRunHook):
                     fetches[each] = args.fetches
                 if args.feed_dict:
                     feed_dict.update(args.feed_dict)
-        return tf.estimator.SessionRunArgs(fetches, feed_dict)
+                options = args.options or options
+        return tf.estimator.SessionRunArgs(fetches, feed_dict, options)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         results = run_values.results
