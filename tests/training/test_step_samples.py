@@ -81,7 +81,7 @@ def test_step_samples_traces_few_steps_and_leaves_their_time_out(monkeypatch):
     monkeypatch.setattr(task_events, "emit",
                         lambda kind, details=None, **values: emitted.append((kind, values)))
     monkeypatch.setattr(step_samples, "_FIRST_SECS", 0.0)
-    config = TrainerConfig(train_steps=0, steps_per_loop=50)
+    config = TrainerConfig(train_steps=10**9, steps_per_loop=50)
     loop_size = LoopSize(config, is_exact=False)
     planned = []
 
