@@ -138,10 +138,17 @@ HISTORY = {
     "trains": ("Training began, or continued after an interruption.", "step max_steps metric"),
     "serves": ("A ps began to serve.", ""),
     "train": ("Every `--log_every_steps` steps; by default at least 20 times in a run.",
-              "step loss examples_per_sec steps_per_sec input_wait paused_secs memory_mb"),
-    "evaluation": ("An evaluation ended.", "step examples secs metrics memory_mb"),
+              "step loss examples_per_sec steps_per_sec own_steps_per_sec others_updates secs"
+              " input_wait paused_secs saving_secs cpu memory_mb"),
+    "sample": ("A few steps of a trainer beside others were traced.",
+               "step own_secs input_secs ps_secs workers_secs received_bytes sent_bytes"),
+    "load": ("A ps has served for a while; every minute in a long run.", "secs cpu memory_mb"),
+    "evaluation": ("An evaluation ended.", "step examples secs metrics cpu memory_mb"),
     "end": ("The process is about to end.", "status step reason exit_code"),
     "exit": ("`launch` saw the process end.", "by began code")}
+# Kinds that a short job may lack, and fields that only some jobs have.
+HISTORY_RARE = {"sample", "load"}
+HISTORY_OPTIONAL = {"own_steps_per_sec", "others_updates"}
 HISTORY_FIELDS = {
     "task": "The task, such as `chief:0` or `local`.",
     "kind": "The kind of the line.",
@@ -155,11 +162,21 @@ HISTORY_FIELDS = {
     "loss": "The training loss at that step.",
     "examples_per_sec": "Training examples per second of this task alone.",
     "steps_per_sec": "Global steps per second, of all tasks together.",
+    "own_steps_per_sec": "This task's own steps per second; with asynchronous ps only.",
+    "others_updates": "Updates by other trainers for each of its own; with asynchronous ps only.",
     "input_wait": "Share of the time, from 0 to 1, spent waiting for batches; null if unknown.",
     "paused_secs": "Seconds spent on evaluations in this process since the previous line.",
+    "saving_secs": "Seconds spent on checkpoints since the previous line.",
+    "cpu": "CPU time of the process as a share of the time since the previous line; 1.0: a core.",
+    "own_secs": "Seconds of a step in which the task computes; missing on GPUs.",
+    "input_secs": "Seconds of a step in which the task waits for its batch.",
+    "ps_secs": "Seconds of a step in which the task waits for the ps.",
+    "workers_secs": "Seconds of a synchronous step in which the task waits for other trainers.",
+    "received_bytes": "Bytes of the tensors that a step receives from other tasks.",
+    "sent_bytes": "Bytes of the tensors that a step sends to the ps.",
     "memory_mb": "Memory of the process, in MB.",
     "examples": "Number of evaluated examples.",
-    "secs": "Duration of the evaluation in seconds.",
+    "secs": "Duration of the evaluation, or else the time since the previous line, in seconds.",
     "metrics": "The metrics, by name.",
     "status": "The status of [the last line](#the-last-line).",
     "reason": "The reason of [the last line](#the-last-line).",

@@ -8,7 +8,7 @@ from estimator_trainer.reports import run_files, task_load
 def _run(*lines):
     return run_files.RunFiles("/m", None, [
         {"time": float(i), **line} for i, line in enumerate(lines)], None, None,
-        run_files.Events({}, {}, True), [], [])
+        run_files.Events({}, {}, True), [], [], [])
 
 
 def _train(task, **values):
