@@ -263,8 +263,8 @@ def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
     with _call({}):
         names, page_file = [os.fspath(folder) for folder in folders], os.fspath(output)
         start.read_model_dirs(TrainerConfig(output=page_file), environment.read(), names)
-        from estimator_trainer.reports import page, run_folders
-        return page.write(run_folders.find(names).model_dirs, page_file)
+        from estimator_trainer.reports import report_command
+        return report_command.write(names, page_file)
 
 
 @call.with_short_errors

@@ -104,12 +104,11 @@ def report(line: CommandLine, variables: Environment) -> int:
     """Writes the page of a run or of several, or serves it until Ctrl-C."""
     page = line.page
     start.read_model_dirs(line.config, variables, page.model_dir)
-    from estimator_trainer.reports import page as page_lib, run_folders, server
-    found = run_folders.find(page.model_dir, may_begin=page.serve)
+    from estimator_trainer.reports import report_command
     if page.serve:
-        server.serve(found.model_dirs, page.port)
+        report_command.serve(page.model_dir, page.port)
     else:
-        print(page_lib.write(found.model_dirs, page.output))
+        print(report_command.write(page.model_dir, page.output))
     return 0
 
 

@@ -40,14 +40,19 @@ def shown(values: Sequence[Any]) -> list[Any]:
     return _cut(texts)
 
 
-def only_of(position: int, different: Sequence[Row]) -> list[tuple[str, Any]]:
-    """Returns the settings (name, value) in which one run differs from all others alike."""
-    found = []
-    for name, values in different:
-        others = {str(value) for i, value in enumerate(values) if i != position}
-        if len(others) == 1 and str(values[position]) not in others:
-            found.append((name, values[position]))
-    return found
+def only_of(position: int, different: Sequence[Row]) -> list[tuple[str, str]]:
+    """Returns the settings (name, value) of one run that no other run has."""
+    return [(name, values[position]) for name, values in different if values[position] is not None
+            and values.count(values[position]) == 1]
+
+
+def parted(different: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Returns the settings that differ among the runs that have them, and those of some runs only.
+
+    Runs of two plug-ins have dozens of the latter.
+    """
+    real = [row for row in different if len({*row[1]} - {None}) > 1]
+    return real, [row for row in different if row not in real]
 
 
 def _settings(record: RunRecord) -> dict[str, Any]:
@@ -104,7 +109,7 @@ def _absent(key: str, record: RunRecord | None) -> Any:
         return None
     default = _DEFAULTS[name]
     value = ",".join(default) if isinstance(default, tuple) else default
-    return f"{'none' if value == '' else _text(value, 4)} (default)"
+    return f"{_text(value, 4)} (default)"
 
 
 def _key(value: Any) -> str:
@@ -115,7 +120,7 @@ def _key(value: Any) -> str:
 
 def _text(value: Any, digits: int) -> str:
     if isinstance(value, str):
-        return value
+        return value or '""'
     if isinstance(value, float):
         return f"{value:.{digits}g}"
     if isinstance(value, list) and all(isinstance(each, (str, int, float)) for each in value):

@@ -23,7 +23,7 @@ COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
 # The first keeps the sections as they came, before the others change them.
 _SCRIPTS = ("live.js", "uPlot.iife.min.js", "charts.js", "curves.js", "chart_tools.js",
-            "threshold.js", "confusion.js")
+            "threshold.js", "confusion.js", "tables.js", "runs_table.js")
 
 
 def write(model_dirs: Sequence[str], output: str = "") -> str:
@@ -39,6 +39,15 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
         shared_files.warn(sentence)
     now = time.time()
     content = html(content_of(runs, now), now)
+    write_file(path, content, "output" if output else "model_dir")
+    return path
+
+
+def write_file(path: str, content: str, setting: str) -> None:
+    """Writes a file; raises ConfigError if it cannot be written.
+
+    `setting` is the name of the setting from which the path comes.
+    """
     try:
         shared_files.write_text(path, content)
     except tf.errors.OpError as error:
@@ -46,8 +55,7 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
             errors.Problem("output", path, f"which cannot be written: {errors.first_line(error)}",
                            "a file that this user may write",
                            errors.Setting("output", "/tmp/report.html"),
-                           errors.Setting("output" if output else "model_dir"))) from error
-    return path
+                           errors.Setting(setting))) from error
 
 
 def write_if_possible(model_dir: str) -> None:

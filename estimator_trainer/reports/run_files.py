@@ -77,6 +77,25 @@ def read(model_dir: str) -> RunFiles:
     return found
 
 
+def read_brief(model_dir: str) -> RunFiles:
+    """Returns the files of a model_dir that are read in milliseconds: a few lines of training, no
+    event files beside a history, and no evaluated examples.
+
+    A file that cannot be read now counts as damaged.
+    """
+    damaged: list[str] = []
+    try:
+        lines = history.read_brief(model_dir, damaged.append)
+        return RunFiles(
+            model_dir, record_file.read_if_whole(model_dir, damaged.append), lines,
+            checkpoints.read_result(model_dir, damaged.append), None, Events({}, {}, True),
+            [] if lines else event_files.read(model_dir), damaged,
+            checkpoints.read_best(model_dir, damaged.append))
+    except tf.errors.OpError as error:
+        damaged.append(f"{model_dir} cannot be read: {first_line(error)}")
+        return RunFiles(model_dir, None, [], None, None, Events({}, {}, True), [], damaged)
+
+
 def not_a_training(model_dir: str, why: str) -> Problem:
     """Returns the problem of a directory without a training that can be shown."""
     return Problem("model_dir", model_dir, why, "the directory of a training",

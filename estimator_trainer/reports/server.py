@@ -6,7 +6,7 @@ import json
 import signal
 import threading
 import time
-from typing import Any, Sequence
+from typing import Any, Protocol, Sequence
 
 from estimator_trainer import deadlines, errors
 from estimator_trainer.reports import page, run_files
@@ -16,11 +16,22 @@ _HOST = "127.0.0.1"
 _NAMES = (_HOST, "localhost")
 
 
-def serve(model_dirs: Sequence[str], port: int) -> None:
-    """Serves the page until Ctrl-C, or SIGTERM; raises ConfigError if the port is taken."""
+class Site(Protocol):
+    """The pages that a server has."""
+
+    def find(self, path: str, query: str) -> tuple["LivePage", str] | str | None:
+        """Returns what a request is for.
+
+        A page and the part of it ("", "version" or "data"), or the address to request instead;
+        None if there is no such page.
+        """
+
+
+def serve(site: Site, port: int) -> None:
+    """Serves pages until Ctrl-C, or SIGTERM; raises ConfigError if the port is taken."""
     try:
         server = http.server.ThreadingHTTPServer(
-            (_HOST, port), functools.partial(Handler, LivePage(model_dirs)))
+            (_HOST, port), functools.partial(Handler, site))
     except (OSError, OverflowError) as error:
         raise errors.ConfigError(
             errors.Problem("port", port, f"which cannot be listened at ({error})",
@@ -44,6 +55,15 @@ class LivePage:
         self._version = ""
         self._content = page.waiting("")
 
+    def find(self, path: str, query: str) -> tuple["LivePage", str] | str | None:
+        """Returns this page as the only one of a site; see Site."""
+        return (self, path[1:]) if path in ("/", "/version", "/data") else None
+
+    @property
+    def poll_secs(self) -> float:
+        """The seconds between two questions of the page for a newer version."""
+        return max(map(deadlines.history_secs, self._model_dirs))
+
     @property
     def version(self) -> str:
         """A text that changes with the content."""
@@ -52,8 +72,7 @@ class LivePage:
     def html(self) -> str:
         """Returns the whole page, which polls for newer versions."""
         version, content = self._current()
-        poll_secs = max(map(deadlines.history_secs, self._model_dirs))
-        return page.html(content, time.time(), page.Served(version, poll_secs))
+        return page.html(content, time.time(), page.Served(version, self.poll_secs))
 
     def data(self) -> str:
         """Returns the parts of the page that change, as JSON.
@@ -70,10 +89,11 @@ class LivePage:
             # A file that changes meanwhile makes a newer version.
             version = self.version
             if version != self._version:
-                self._content, self._version = self._read(), version
+                self._content, self._version = self.read(), version
             return version, self._content
 
-    def _read(self) -> page.Content:
+    def read(self) -> page.Content:
+        """Returns the content as the files are now."""
         try:
             runs = [run_files.read(each) for each in self._model_dirs]
         except errors.ConfigError as error:
@@ -84,21 +104,33 @@ class LivePage:
 class Handler(http.server.BaseHTTPRequestHandler):
     """Answers with the page, with its version, or with its data."""
 
-    def __init__(self, live_page: LivePage, *args: Any):
-        self._page = live_page
+    def __init__(self, site: Site, *args: Any):
+        self._site = site
         super().__init__(*args)
 
     def do_GET(self) -> None:  # pylint: disable=invalid-name
         """Answers a request of this machine's browser."""
-        path = self.path.partition("?")[0]
+        path, _, query = self.path.partition("?")
         if self.headers.get("Host", "").partition(":")[0] not in _NAMES:
             self.send_error(403)
-        elif path == "/":
-            self._send("text/html", self._page.html())
-        elif path == "/version":
-            self._send("text/plain", self._page.version)
-        elif path == "/data":
-            self._send("application/json", self._page.data())
+            return
+        found = self._site.find(path, query)
+        if found is None:
+            self.send_error(404)
+        elif isinstance(found, str):
+            self.send_response(302)
+            self.send_header("Location", found)
+            self.end_headers()
+        else:
+            self._send_part(*found)
+
+    def _send_part(self, live_page: LivePage, part: str) -> None:
+        if part == "":
+            self._send("text/html", live_page.html())
+        elif part == "version":
+            self._send("text/plain", live_page.version)
+        elif part == "data":
+            self._send("application/json", live_page.data())
         else:
             self.send_error(404)
 

@@ -44,6 +44,7 @@ def fixture_folders(tmp_path):
 def test_comparison_names_the_best_run_and_what_it_alone_has(folders):
     page = _compared(folders)
     assert "Best accuracy: 0.9, of fast at step 200. Next: 0.7, of slow." in page
+    assert "Only fast has: param learning_rate 0.1." in page
     rows = _rows(page)
     assert rows["accuracy (higher is better)"] == ["0.7", "0.85 best", "0.3"]
     assert rows["accuracy at its best step"] == [
@@ -79,10 +80,14 @@ def test_comparison_marks_nothing_where_all_are_equal(tmp_path):
 
 
 def test_comparison_shows_that_evaluations_had_other_data(tmp_path):
-    folders = [compared_runs.write(tmp_path / name) for name in "ab"]
-    history = folders[1] / "history.jsonl"
-    history.write_text(history.read_text().replace('"examples": 200', '"examples": 355'))
-    assert "different numbers of examples (a 200, b 355)" in _compared(folders)
+    folders = [compared_runs.write(tmp_path / name, Run((0.5, accuracy)))
+               for name, accuracy in (("a", 0.8), ("b", 0.7), ("c", 0.8))]
+    history = folders[2] / "history.jsonl"
+    history.write_text(history.read_text().replace('"examples": 200', '"examples": 20').replace(
+        "0.8", "0.99"))
+    page = _compared(folders)
+    assert "other data than most runs, and therefore not ranked: c (20 examples)" in page
+    assert _rows(page)["accuracy (higher is better)"] == ["0.8 best", "0.7", "0.8"]
 
 
 def test_comparison_shows_recall_of_each_class_beside_each_other(tmp_path):

@@ -118,7 +118,8 @@
   }
 
   async function answer(path) {
-    const found = await fetch(path, {cache: "no-store"});
+    // The address of a comparison names its runs.
+    const found = await fetch(path + location.search, {cache: "no-store"});
     if (!found.ok) throw new Error(`the server answered ${found.status} ${found.statusText}`);
     return found;
   }
