@@ -249,11 +249,12 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
 
 @call.with_short_errors
 def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
-    """Writes the page of a run, or of several beside each other, and returns its path.
+    """Writes the page of a run, of several beside each other, or a table of many; returns its path.
 
     Args:
-      model_dir: The directory of a training, or a list of them.
-      output: The file; default: `report.html` in the directory, of several `comparison.html` here.
+      model_dir: The directory of a training, a list of them, or a folder of many.
+      output: The file; default: `report.html` in the directory, of several `comparison.html` here,
+        and `runs.html` in a folder of many.
     """
     folders = [model_dir] if isinstance(model_dir, (str, os.PathLike)) else list(model_dir)
     if not folders:

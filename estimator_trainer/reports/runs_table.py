@@ -15,8 +15,8 @@ import tensorflow as tf
 
 from estimator_trainer import storage
 from estimator_trainer.checks import model_dir_name
-from estimator_trainer.reports import (compared_settings, comparison, markup,
-                                       page, run_files, run_names, run_summary, task_lives)
+from estimator_trainer.reports import (compared_settings, comparison, markup, page, run_files,
+                                       run_names, run_summary, task_lives)
 from estimator_trainer.reports.run_files import RunFiles
 from estimator_trainer.reports.run_summary import Summary
 
@@ -151,7 +151,9 @@ def _exact(value: Any) -> str:
 
 def _figures(summaries: Sequence[Summary]) -> list[_Column]:
     return [
-        _column("status", [(each.status, comparison.status(each)) for each in summaries]),
+        _column("status", [(each.status, comparison.status(dataclasses.replace(
+            each, reason="" if each.status == "done" else _cut(each.reason))))
+                           for each in summaries]),
         _column("step", [(each.step, f"{each.step:,}") for each in summaries], "descending"),
         _column("wall time", [(each.wall_secs, None if each.wall_secs is None else
                                task_lives.duration(each.wall_secs)) for each in summaries]),
@@ -194,11 +196,14 @@ def _setting(text: str | None) -> tuple[Any, Any]:
     """Returns a setting to sort by, a number if it is one, and its text."""
     if text is None:
         return None, None
-    cut = text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]} ..."
     try:
-        return float(text.removesuffix(" (default)")), cut
+        return float(text.removesuffix(" (default)")), _cut(text)
     except ValueError:
-        return cut, cut
+        return _cut(text), _cut(text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]} ..."
 
 
 def _version(model_dir: str) -> tuple[str, bool]:

@@ -31,7 +31,8 @@ class PageConfig:
         " --model_dir=DIR. Repeatable: several trainings are compared.", is_path=True)
     output: str = setting(
         "The page", "", "File to write. Default: MODEL_DIR/report.html; for several trainings"
-        " comparison.html in the current directory.", is_path=True)
+        " comparison.html in the current directory; for a folder of trainings FOLDER/runs.html.",
+        is_path=True)
     serve: bool = setting("The page", False, "Serve the page on 127.0.0.1, where it shows what is"
                           " new while the job runs.")
     port: int = setting("The page", 0, "With --serve: the port; 0 = any free one.", minimum=0)

@@ -40,9 +40,10 @@ def write(folder: pathlib.Path, run: Run = Run()) -> pathlib.Path:
     (folder / "record.json").write_text(run_record.to_json(_record(run, folder)))
     if not is_running:
         steps = 100 * len(run.accuracy)
+        metrics = {"accuracy": run.accuracy[-1], "loss": 1 - run.accuracy[-1],
+                   "global_step": steps} if steps else {}
         (folder / "result.json").write_text(result.to_json(Result(
-            run.tasks[0], run.status, steps, run.reason,
-            {"accuracy": run.accuracy[-1], "loss": 1 - run.accuracy[-1], "global_step": steps})))
+            run.tasks[0], run.status, steps, run.reason, metrics)))
     return folder
 
 
