@@ -21,7 +21,7 @@ _PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|md|cfg|txt|json|gz)))`")
 # Files and folders that the program writes, and names that stand for any.
 _MADE = {"result.json", "best.json", "record.json", "evaluated.json", "evaluation.json",
          "history.jsonl",
-         "report.html", "comparison.html", "assets.extra/",
+         "report.html", "comparison.html", "runs.html", "report.json", "assets.extra/",
          "job.json", "lease.json", "script.json", "job.yaml", "dataset.json", "scaling.json",
          "my_model.py", "check-TASK.json", "eval/", "export/final/", "latest/", "best/",
          "best_checkpoint/", "tasks/", "history/"}
