@@ -84,16 +84,19 @@ def read_brief(model_dir: str) -> RunFiles:
     A file that cannot be read now counts as damaged.
     """
     damaged: list[str] = []
+    empty = RunFiles(model_dir, None, [], None, None, Events({}, {}, True), [], [], damaged)
     try:
         lines = history.read_brief(model_dir, damaged.append)
-        return RunFiles(
-            model_dir, record_file.read_if_whole(model_dir, damaged.append), lines,
-            checkpoints.read_result(model_dir, damaged.append), None, Events({}, {}, True),
-            [] if lines else event_files.read(model_dir), damaged,
-            checkpoints.read_best(model_dir, damaged.append))
+        evaluations = [] if lines else event_files.read_with_times(model_dir)
+        return dataclasses.replace(
+            empty, record=record_file.read_if_whole(model_dir, damaged.append), lines=lines,
+            result=checkpoints.read_result(model_dir, damaged.append),
+            evaluations=[metrics for _, metrics in evaluations],
+            evaluation_times=[at for at, _ in evaluations],
+            best=checkpoints.read_best(model_dir, damaged.append))
     except tf.errors.OpError as error:
         damaged.append(f"{model_dir} cannot be read: {first_line(error)}")
-        return RunFiles(model_dir, None, [], None, None, Events({}, {}, True), [], damaged)
+        return empty
 
 
 def not_a_training(model_dir: str, why: str) -> Problem:
