@@ -17,7 +17,7 @@ import itertools
 import math
 from typing import Any, Callable, Iterable, Sequence
 
-from estimator_trainer.reports import charts, many_tasks, metric_direction, task_lives
+from estimator_trainer.reports import charts, many_tasks, metric_direction, task_lives, task_load
 from estimator_trainer.reports.charts import Chart
 from estimator_trainer.reports.run_files import Point, RunFiles, without_repeats
 
@@ -91,11 +91,12 @@ class _Run:
         return kept
 
     def of_tasks(self, key: str, factor: float = 1.0) -> dict[str, list[Point]]:
-        """Returns the curve of each task from the lines of training."""
+        """Returns the curve of each task from the lines of training, or from its samples."""
         found: dict[str, list[Point]] = {task: [] for task in self._tasks}
-        for line in self.files.of_kind("train"):
-            if line.get("step") is not None:
-                value = line.get(key)
+        is_sampled = key in task_load.SAMPLED
+        for line in self.files.of_kind("sample" if is_sampled else "train"):
+            if line.get("step") is not None and line["task"] in found:
+                value = task_load.sampled(line, key) if is_sampled else line.get(key)
                 found[line["task"]].append(Point(
                     line["step"], line["time"], None if value is None else factor * value))
         kept = {task: without_repeats(points) for task, points in found.items()}
@@ -150,6 +151,9 @@ def of_speed(runs: Sequence[RunFiles]) -> list[Chart]:
     known = _known(runs)
     wanted = (("speed of each task", "examples_per_sec", 1.0, "examples/s", ("slowest", "fastest")),
               ("waiting for input", "input_wait", 100.0, "% of the time", ("least", "most")),
+              ("waiting for the ps", "ps", 100.0, "% of traced steps", ("least", "most")),
+              ("waiting for other trainers", "workers", 100.0, "% of traced steps",
+               ("least", "most")),
               ("CPU", "cpu", 100.0, "% of a core", ("least", "most")),
               ("memory", "memory_mb", 1.0, "MB", ("least", "most")))
     found = [_chart(title, unit, [

@@ -13,6 +13,9 @@ _MUCH = 0.1
 _SLOWER = 1.2
 # A ps with this share of a core may be what its trainers wait for: one thread applies an update.
 _BUSY = 0.8
+_PARTS = ("own", "input", "ps", "workers")
+# The parts of a step that only samples know.
+SAMPLED = ("ps", "workers")
 _WAITS = {"input": "input", "ps": "the ps", "workers": "other trainers"}
 
 
@@ -26,6 +29,7 @@ class Load:
         synchronous step); and "own", in which it computes. A ps has none.
       paused: The share of the time that evaluations and checkpoints take.
       cpu: CPU time as a share of the time: 1.0 is one core.
+      computes_secs: The seconds of a step in which it computes.
       own_secs: The seconds of a step in which it computes or waits for input.
       others_updates: Updates by other trainers for each of its own, and the most in a line.
       is_synchronous: Whether it makes each step together with others.
@@ -40,6 +44,7 @@ class Load:
     memory_mb: float | None = None
     received_bytes: float | None = None
     sent_bytes: float | None = None
+    computes_secs: float | None = None
     own_secs: float | None = None
     others_updates: tuple[float, float] | None = None
     is_synchronous: bool = False
@@ -54,36 +59,47 @@ class Load:
 def of_run(run: RunFiles) -> list[Load]:
     """Returns the load of each task that has written how busy it was, the slowest trainer first."""
     tasks: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    prepares: set[str] = set()
     for line in run.lines:
-        if line["kind"] in ("train", "evaluation", "load", "sample"):
-            kinds = tasks.setdefault(line["task"], {})
-            kinds.setdefault(line["kind"], []).append(line)
-    num_trainers = sum("train" in kinds for kinds in tasks.values())
-    found = [_of_task(task, kinds, num_trainers) for task, kinds in tasks.items()]
+        task, kind = line["task"], line["kind"]
+        if kind == "trains":
+            prepares.add(task)
+        elif kind in ("train", "evaluation", "load", "sample"):
+            # The first line of a training has the preparation of the graph in its time.
+            kind = "first" if kind == "train" and task in prepares else kind
+            prepares -= {task} if kind == "first" else set()
+            tasks.setdefault(task, {}).setdefault(kind, []).append(line)
+    is_synchronous = any("sample" in kinds for kinds in tasks.values()) and not any(
+        line.get("others_updates") is not None for line in run.of_kind("train"))
+    found = [_of_task(task, kinds, is_synchronous) for task, kinds in tasks.items()]
     return sorted(found, key=lambda load: (not load.is_trainer, -_slowness(load),
                                            task_lives.place(load.task)))
 
 
-def _of_task(task: str, kinds: dict[str, list[dict[str, Any]]], num_trainers: int) -> Load:
-    lines, samples = kinds.get("train", []), kinds.get("sample", [])
+def _of_task(task: str, kinds: dict[str, list[dict[str, Any]]], is_synchronous: bool) -> Load:
+    lines, samples = kinds.get("train") or kinds.get("first", []), kinds.get("sample", [])
     busy = [*lines, *kinds.get("load", []), *kinds.get("evaluation", [])]
-    steps_per_sec = _mean(lines, "own_steps_per_sec") or _mean(lines, "steps_per_sec")
+    # A slow task may have samples before its first line.
+    steps_per_sec = (_mean(lines, "own_steps_per_sec") or _mean(lines, "steps_per_sec")
+                     or _sampled_speed(samples))
     shares = _shares(samples, _mean(lines, "input_wait"))
     own_secs = None
-    if steps_per_sec and "own" in shares:
-        own_secs = (statistics.median(line["own_secs"] for line in samples if "own_secs" in line)
-                    + shares["input"] / steps_per_sec)
+    computes_secs = _known(statistics.median, samples, "own_secs")
+    if steps_per_sec and computes_secs is not None:
+        own_secs = computes_secs + shares.get("input", 0.0) / steps_per_sec
     others = [line["others_updates"] for line in lines if line.get("others_updates") is not None]
-    mean_of_others = _mean(lines, "others_updates")
+    mean_of_others = _mean([{**line, "secs": line["secs"] * line["own_steps_per_sec"]}
+                            for line in lines if line.get("secs") and line.get(
+                                "own_steps_per_sec")], "others_updates")
     return Load(
         task, _mean(lines, "examples_per_sec"), steps_per_sec, shares, _paused(lines),
         _mean(busy, "cpu"), max((line["memory_mb"] for line in busy
                                  if line.get("memory_mb") is not None), default=None),
         _known(statistics.median, samples, "received_bytes"),
         # The trace of a ps leaves out transfers while another trainer's trace ends.
-        _known(max, samples, "sent_bytes"), own_secs,
+        _known(max, samples, "sent_bytes"), computes_secs, own_secs,
         None if mean_of_others is None else (mean_of_others, max(others)),
-        num_trainers > 1 and not others and bool(samples), len(samples))
+        is_synchronous, len(samples))
 
 
 def _mean(lines: Iterable[dict[str, Any]], key: str) -> float | None:
@@ -93,10 +109,23 @@ def _mean(lines: Iterable[dict[str, Any]], key: str) -> float | None:
         secs for _, secs in known) if known else None
 
 
+def _sampled_speed(samples: list[dict[str, Any]]) -> float | None:
+    """Returns the steps per second of the traced steps."""
+    secs = [sum(line.get(f"{name}_secs", 0.0) for name in _PARTS) for line in samples]
+    return len(secs) / sum(secs) if sum(secs) else None
+
+
 def _known(choose: Callable[[list[float]], float], lines: Iterable[dict[str, Any]],
            key: str) -> float | None:
     values = [line[key] for line in lines if line.get(key) is not None]
     return choose(values) if values else None
+
+
+def sampled(line: dict[str, Any], name: str) -> float | None:
+    """Returns the share of a part, one of SAMPLED, in the steps of a sample; None if unknown."""
+    parts = [line[f"{each}_secs"] for each in _PARTS if f"{each}_secs" in line]
+    part = line.get(f"{name}_secs")
+    return part / sum(parts) if part is not None and sum(parts) else None
 
 
 def _paused(lines: list[dict[str, Any]]) -> float | None:
@@ -110,14 +139,13 @@ def _paused(lines: list[dict[str, Any]]) -> float | None:
 def _shares(samples: list[dict[str, Any]], input_wait: float | None) -> dict[str, float]:
     """Returns the shares of a trainer's time; the wait for input is measured in every step."""
     sums = {name: sum(line[f"{name}_secs"] for line in samples if f"{name}_secs" in line)
-            for name in ("own", "input", "ps", "workers")
-            if any(f"{name}_secs" in line for line in samples)}
+            for name in _PARTS if any(f"{name}_secs" in line for line in samples)}
     total = sum(sums.values())
     if not total:
         return {} if input_wait is None else {"input": input_wait}
+    rest = total - sums.pop("input", 0.0)
     if input_wait is None:
-        input_wait = sums["input"] / total
-    rest = total - sums.pop("input")
+        input_wait = 1 - rest / total
     return {"input": input_wait, **{
         name: (1 - input_wait) * secs / rest if rest else 0.0 for name, secs in sums.items()}}
 
@@ -157,7 +185,12 @@ def _why_slow(load: Load, others: Sequence[Load]) -> str:
     name = max(("input", "ps"), key=excess)
     if excess(name) > _MUCH:
         return f"; {load.task} waits {_percent(load.shares[name])} of its time for {_WAITS[name]}"
-    return "; its computation takes longer" if load.shares.get("own", 0.0) > _MUCH else ""
+    times = [each.computes_secs for each in others if each.computes_secs is not None]
+    if not times or load.computes_secs is None:
+        return ""
+    median = statistics.median(times)
+    return (f"; it computes {_millis(load.computes_secs)} for a step, the others {_millis(median)}"
+            if load.computes_secs > _SLOWER * median else "")
 
 
 def limit(loads: Sequence[Load]) -> str:
@@ -190,9 +223,9 @@ def _of_ps(loads: Sequence[Load]) -> str:
     if not busy:
         return ""
     most = max(busy, key=lambda load: load.cpu or 0.0)
-    advice = "more ps" if (most.cpu or 0.0) >= _BUSY else "larger batches, or fewer variables,"
-    return (f" {most.task} uses {_percent(most.cpu or 0.0)} of a core: {advice} would shorten the"
-            " wait.")
+    advice = (": more ps would share the work" if (most.cpu or 0.0) >= _BUSY else
+              "; larger batches need fewer transfers for each example")
+    return f" {most.task} uses {_percent(most.cpu or 0.0)} of a core{advice}."
 
 
 def _percent(share: float) -> str:
@@ -285,6 +318,10 @@ def _explained(loads: Sequence[Load]) -> list[str]:
                      " bytes from the tensors and gradients in them; their protocol is left out.")
     elif len(trainers) > 1:
         found.append("Waits for other tasks, and bytes, are not known: no step was traced.")
+    unknown = [load.task for load in trainers if load.examples_per_sec is None]
+    if unknown:
+        found.append(f"The steps/s of {', '.join(unknown)} are of traced steps: there is no line of"
+                     " progress.")
     if samples and not any("own" in load.shares for load in trainers):
         found.append("The waits of a step on a GPU are not known.")
     if any(load.others_updates for load in trainers):

@@ -16,6 +16,8 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.loop_size import LoopSize
 
 _BAR_SECS = 0.2
+# The history of a slow trainer has lines though it makes few steps.
+_HISTORY_SECS = 10.0
 # A loss that grew by this factor does not come down again, though it may stay finite.
 _DIVERGED = 1000.0
 # The losses that are kept; of more, every second one goes.
@@ -112,7 +114,9 @@ class TrainingProgress(tf.estimator.SessionRunHook):
             self._last_run_at = self.loop_size.step
         self._is_log_line = (past % self._log_steps + self.loop_size.steps >= self._log_steps
                              or is_last)
-        self._is_line = self._is_log_line or self.loop_size.points.after(past) <= self._own_steps
+        self._is_line = (self._is_log_line
+                         or self.loop_size.points.after(past) <= self._own_steps
+                         or now - self._history_mark.time >= _HISTORY_SECS)
         self._is_bar = progress_bar.is_shown() and now - self._bar_time >= _BAR_SECS
         if self._is_line or self._is_bar or self._first_loss is None:
             return tf.estimator.SessionRunArgs(self._fetches)
