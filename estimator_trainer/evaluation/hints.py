@@ -27,6 +27,8 @@ def of_evaluation(content: Mapping[str, Any]) -> list[str]:
         return []
     if content["kind"] == "regression":
         return _of_regression(content["r_squared"])
+    if content["kind"] != "classification":
+        return []
     return [*_of_chance(content), *_of_absent_classes(content)]
 
 
@@ -42,6 +44,8 @@ def of_training(losses: Sequence[float], content: Mapping[str, Any],
       params: The model's params, among which may be a learning rate.
     """
     first, *lines = losses or [0.0]
+    if content["kind"] not in ("classification", "regression"):
+        return []
     if len(lines) < _LEAST_LINES or not np.all(np.isfinite(losses)) or min(losses) <= 0:
         return []
     third = len(lines) // 3

@@ -5,6 +5,7 @@ with their labels; `model_dir/evaluation.json` keeps what a report shows of them
 """
 
 import contextlib
+import itertools
 import json
 import posixpath
 import time
@@ -18,19 +19,25 @@ from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import passthrough
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.evaluation import columns, hints, kept_rows, read_answers
+from estimator_trainer.evaluation import columns, hints, kept_rows, ranking, read_answers
 from estimator_trainer.evaluation.classification import Classification, ClassificationContent
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
+from estimator_trainer.evaluation.multi_label import MultiLabel, MultiLabelContent
+from estimator_trainer.evaluation.ranking import Ranking, RankingContent
 from estimator_trainer.evaluation.regression import Regression, RegressionContent
 
 NAME = "evaluation.json"
 # Enough for a report, and soon done.
 _MOST_EXAMPLES = 5000
 _MOST_SECS = 10.0
+# The kind of the model is that of its first answers.
+_LOOKED_AT = 100
 
 
 # The entry that selects the schema of the file.
-_Kind = TypedDict("_Kind", {"kind": Literal["classification", "regression"]})
+_Kind = TypedDict("_Kind", {
+    "kind": Literal["classification", "regression", "multi_label", "ranking"]})
+_Found = Classification | Regression | MultiLabel | Ranking
 
 
 def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: EvaluationLog,
@@ -54,10 +61,11 @@ def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: E
         kept = kept_rows.KeptRows()
         answers = _answers(single, plugins, evaluations.checkpoint_path, eval_steps, kept)
         with contextlib.closing(answers):
-            found = _judged(kept.passed(answers), plugins.class_names, stop, counted.on_batch)
+            found = _judged(kept.passed(answers), plugins.class_names, stop, counted.on_batch,
+                            evaluations.metrics)
         content = found.content() | _beside(plugins.params) | {
             "step": evaluations.step, "evaluated": counted.examples}
-        if has_columns and stop.is_done:
+        if has_columns and stop.is_done and found.judged is not None:
             content["columns"] = columns.of_model(
                 single, evaluations.checkpoint_path, kept, found.judged, stop, counted.on_batch)
         shared_files.write_text(posixpath.join(single.model_dir, NAME), json.dumps(content))
@@ -90,7 +98,8 @@ def _parsed(text: str) -> dict[str, Any]:
     """Returns the content of `evaluation.json`; raises SchemaError for another schema."""
     content = schema.decoded(text)
     kinds: dict[str, type[Any]] = {
-        "classification": ClassificationContent, "regression": RegressionContent}
+        "classification": ClassificationContent, "regression": RegressionContent,
+        "multi_label": MultiLabelContent, "ranking": RankingContent}
     found: dict[str, Any] = schema.made(kinds[schema.made(_Kind, content)["kind"]], content)
     return found
 
@@ -111,16 +120,15 @@ def _answers(single: tf.estimator.Estimator, plugins: LoadedPlugins, path: str,
 
 
 def _judged(answers: Iterator[passthrough.Answer], class_names: Sequence[str], stop: Stop,
-            on_batch: Callable[[], None]) -> Classification | Regression:
+            on_batch: Callable[[], None], metrics: Mapping[str, Any] | None = None) -> _Found:
     """Returns what the answers show; raises ValueError for what is neither class nor number."""
-    first = next(answers, None)
-    if first is None or first.label is None:
-        raise ValueError("the input_fn yields no labels in mode 'eval' that are one tensor")
-    names = class_names or read_answers.all_classes(first.predictions)
-    found = Classification(names) if read_answers.is_classified(first, names) else Regression()
-    _add(found, first, names)
     until = time.monotonic() + _MOST_SECS
-    for count, answer in enumerate(answers, start=2):
+    first = list(itertools.islice(answers, _LOOKED_AT))
+    if not first or first[0].label is None:
+        raise ValueError("the input_fn yields no labels in mode 'eval' that are one tensor")
+    names = class_names or read_answers.all_classes(first[0].predictions)
+    found = _kind(first, names, metrics)
+    for count, answer in enumerate(itertools.chain(first, answers), start=1):
         _add(found, answer, names)
         if count >= _MOST_EXAMPLES or time.monotonic() > until or not stop.is_done:
             break
@@ -129,9 +137,26 @@ def _judged(answers: Iterator[passthrough.Answer], class_names: Sequence[str], s
     return found
 
 
-def _add(found: Classification | Regression, answer: passthrough.Answer,
+def _kind(first: Sequence[passthrough.Answer], names: Sequence[str],
+          metrics: Mapping[str, Any] | None) -> _Found:
+    """Returns an empty judgement of the kind of the first answers."""
+    if ranking.is_ranked(metrics or {}) and read_answers.ranked(first[0]):
+        return Ranking()
+    if read_answers.has_several_labels(first):
+        return MultiLabel(names or read_answers.names_of_labels(first[0].predictions))
+    return Classification(names) if read_answers.is_classified(first[0], names) else Regression()
+
+
+def _add(found: _Found, answer: passthrough.Answer,
          names: Sequence[str]) -> None:
     """Adds an answer; raises ValueError for another kind of answer."""
+    if isinstance(found, (MultiLabel, Ranking)):
+        read_pair = read_answers.ranked if isinstance(found, Ranking) else read_answers.labels_of
+        pair = read_pair(answer)
+        if pair is None:
+            raise ValueError("the labels or the predictions of an example are of another kind")
+        found.add(*pair) if isinstance(found, Ranking) else found.add(*pair, answer.inputs)
+        return
     if isinstance(found, Classification):
         label = read_answers.label_class(answer.label, names)
         probabilities, predicted = read_answers.chosen(answer.predictions)

@@ -24,6 +24,52 @@ def is_classified(answer: passthrough.Answer, names: Sequence[str]) -> bool:
     return has_class and not (is_sigmoid and np.asarray(answer.label).dtype.kind == "f")
 
 
+def labels_of(answer: passthrough.Answer) -> tuple[np.ndarray, np.ndarray] | None:
+    """Returns which of several labels an example has, bool [labels], and their probabilities.
+
+    None: the label is no vector of 0 and 1, or the model has no output of its size.
+    """
+    label, predictions = np.asarray(answer.label), answer.predictions
+    key = "probabilities" if "probabilities" in predictions else "logits"
+    output = np.asarray(predictions[key] if key in predictions else only_output(predictions))
+    is_pair = label.ndim == output.ndim == 1 and label.size == output.size > 1
+    if not is_pair or label.dtype.kind not in "fiub" or output.dtype.kind != "f" or not (
+            np.all((label == 0) | (label == 1)) and np.all(np.isfinite(output))):
+        return None
+    output = output.astype(np.float64)
+    if np.any((output < 0) | (output > 1)):
+        output = 1 / (1 + np.exp(-np.clip(output, -700, 700)))
+    return label == 1, output
+
+
+def has_several_labels(answers: Sequence[passthrough.Answer]) -> bool:
+    """Returns whether examples have several labels each; that first ones have one may be chance."""
+    found = [labels_of(answer) for answer in answers]
+    if None in found:
+        return False
+    counts = {int(pair[0].sum()) for pair in found if pair is not None}
+    if counts - {1} and counts - {0}:
+        return True
+    # Probabilities of classes that exclude each other have the sum 1.
+    return all("probabilities" in answer.predictions and abs(
+        float(np.sum(answer.predictions["probabilities"])) - 1) > 1e-2 for answer in answers)
+
+
+def names_of_labels(predictions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the vocabulary that TensorFlow's MultiLabelHead predicts for each example."""
+    names = np.asarray(predictions.get("classes", ())).reshape([-1])
+    return tuple(map(tf.compat.as_str_any, names)) if names.dtype.kind in "OSU" else ()
+
+
+def ranked(answer: passthrough.Answer) -> tuple[np.ndarray, np.ndarray] | None:
+    """Returns labels and scores of an example, or of a query; None if they are not numbers."""
+    label, output = (np.asarray(each).reshape([-1]) for each in (
+        answer.label, only_output(answer.predictions)))
+    if label.size != output.size or not {label.dtype.kind, output.dtype.kind} <= set("fiub"):
+        return None
+    return label.astype(np.float64), output.astype(np.float64)
+
+
 def label_class(label: Any, names: Sequence[str]) -> int | None:
     """Returns the class of a label: a number, a name, or a vector with a 1 at its place."""
     value = np.asarray(label)

@@ -3,7 +3,11 @@
 from typing import Any, Mapping
 
 from estimator_trainer.reports import (classification_section, columns_section, markup,
-                                       regression_section)
+                                       multi_label_section, ranking_section, regression_section)
+
+_KINDS: Mapping[str, Any] = {
+    "classification": classification_section, "regression": regression_section,
+    "multi_label": multi_label_section, "ranking": ranking_section}
 
 
 def section(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.Markup:
@@ -12,7 +16,7 @@ def section(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.M
         return markup.Markup("")
     part = ("" if judged["examples"] == judged["evaluated"] else
             f" The first {judged['examples']:,} of {judged['evaluated']:,} examples are shown.")
-    kind = regression_section if judged["kind"] == "regression" else classification_section
+    kind = _KINDS[judged["kind"]]
     importance = judged.get("columns", {}).get("importance", {"found": ()})
     order = [column["name"] for column in importance["found"]]
     weight = (f" The metrics above weigh each example by {judged['weight']}; here each counts once."

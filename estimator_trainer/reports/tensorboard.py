@@ -109,7 +109,7 @@ _SIZES = {"data:image/png": _size_of_png, "data:image/jpeg": _size_of_jpeg}
 
 
 def _errors(judged: Mapping[str, Any]) -> Iterator[tf.compat.v1.Summary]:
-    for number, example in enumerate(judged["worst"]):
+    for number, example in enumerate(judged.get("worst", ())):
         for shown in example["inputs"]:
             form, _, encoded = shown.get("image", "").partition(";base64,")
             if form not in _SIZES:
