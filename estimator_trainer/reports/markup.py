@@ -100,6 +100,11 @@ def details(summary: str, body: str, is_open: bool = False) -> Markup:
                   if body else "")
 
 
+def plain(value: int | float) -> int | float:
+    """Returns a number that is shown without an exponent: from 1,000 on a whole one."""
+    return round(value) if 1e3 <= abs(value) < 1e15 else value
+
+
 def paragraph(value: str) -> Markup:
     """Returns a sentence; empty for an empty one."""
     return Markup(f"<p>{text(value)}</p>" if value else "")

@@ -19,7 +19,8 @@ _LEAST_BIAS = 0.2
 def body(judged: Mapping[str, Any], charts: markup.Charts,
          order: Sequence[str] = ()) -> list[markup.Markup]:
     """Returns the metrics, the charts and the worst examples."""
-    facts = [(name, judged[key]) for name, key in _METRICS if judged.get(key) is not None]
+    facts: list[tuple[str, Any]] = [(name, markup.plain(judged[key])) for name, key in _METRICS
+                                    if judged.get(key) is not None]
     percent = judged.get("mean_absolute_percentage_error")
     if percent is not None:
         facts.append(("mean absolute percentage error (MAPE)", f"{100 * percent:.2g} %"))

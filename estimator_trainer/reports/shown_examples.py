@@ -59,7 +59,8 @@ def _own(example: Mapping[str, Any]) -> dict[str, Any]:
         return {**found, "probability of the predicted": _percent(example["probability"]),
                 "of the label": _percent(example["probability_of_label"])}
     if isinstance(label, (int, float)) and isinstance(predicted, (int, float)):
-        return {**found, "error": predicted - label}
+        return {key: markup.plain(value) for key, value in {
+            **found, "error": predicted - label}.items()}
     return found
 
 

@@ -65,4 +65,4 @@ def test_a_regression_shows_errors_in_the_unit_of_the_label():
     assert "On average they are 49.5 too high." in shown
     assert [chart["title"] for chart in charts.charts][:2] == [
         "predicted by true price", "residual by prediction"]
-    assert "1099" in shown and "1198" in shown and "rooms" in shown
+    assert "1,099" in shown and "1,198" in shown and "rooms" in shown

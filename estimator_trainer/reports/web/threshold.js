@@ -1,7 +1,7 @@
 // A threshold to move: the counts at it, and its point on both curves (threshold_section.py).
 (function () {
   "use strict";
-  const HEIGHT = 230, COUNTS = ["tp", "fp", "fn", "tn"];
+  const HEIGHT = 230, PAPER = 330, COUNTS = ["tp", "fp", "fn", "tn"];
 
   function colour(name, otherwise) {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || otherwise;
@@ -48,23 +48,24 @@
     return [...data, data[0].map((_, i) => i === row + 1 ? data[1][i] : null)];
   }
 
-  function drawn(place, data) {
+  // A chart for paper is drawn twice as large, as in charts.js.
+  function drawn(place, data, isPaper) {
+    const scale = isPaper ? 2 : 1, font = `${12 * scale}px system-ui, sans-serif`;
     const kind = place.dataset.curve, ink = colour("--ink-soft", "#4a5361");
-    const grid = {stroke: colour("--line-soft", "#e7eaee"), width: 1};
-    const axis = {stroke: ink, grid: grid, ticks: grid,
-                  font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif"};
+    const grid = {stroke: colour("--line-soft", "#e7eaee"), width: scale};
+    const axis = {stroke: ink, grid: grid, ticks: grid, font: font, labelFont: font};
     const labels = kind === "roc" ? ["false positive rate", "recall"] : ["recall", "precision"];
     const accent = colour("--series-0", "#1f5fa8"), other = colour("--series-1", "#d1620f");
     return new uPlot({
-      width: place.clientWidth, height: HEIGHT, legend: {show: false},
+      width: isPaper ? PAPER * scale : place.clientWidth, height: HEIGHT * scale, legend: {show: false},
       cursor: {show: false},
       scales: {x: {time: false, range: [-0.02, 1.02]}, y: {range: [0, 1.03]}},
-      axes: [{...axis, label: labels[0], labelSize: 20, size: 32},
-             {...axis, label: labels[1], labelSize: 20, size: 44}],
-      series: [{}, {stroke: accent, width: 2, points: {show: false}},
+      axes: [{...axis, label: labels[0], labelSize: 20 * scale, size: 32 * scale},
+             {...axis, label: labels[1], labelSize: 20 * scale, size: 44 * scale}],
+      series: [{}, {stroke: accent, width: 2 * scale, points: {show: false}},
                {stroke: ink, width: 1, dash: [5, 4], spanGaps: true, points: {show: false}},
                {paths: () => null, stroke: other,
-                points: {show: true, size: 11, fill: other, stroke: other}}],
+                points: {show: true, size: 11 * scale, fill: other, stroke: other}}],
     }, data, place);
   }
 
@@ -80,7 +81,7 @@
     const curves = JSON.parse(root.dataset.curves);
     const range = root.querySelector("input"), select = root.querySelector("select");
     const places = [...root.querySelectorAll("[data-curve]")], plots = new Map();
-    let curve = curves[0], data = {};
+    let curve = curves[0], data = {}, isPaper = false;
 
     function row() {
       return curve.thresholds.length - 1 - range.value;
@@ -124,7 +125,9 @@
     function draw(place) {
       const old = plots.get(place);
       if (old) old.destroy();
-      plots.set(place, drawn(place, withPoint(data[place.dataset.curve], row())));
+      plots.delete(place);
+      if (!isPaper && !place.clientWidth) return;
+      plots.set(place, drawn(place, withPoint(data[place.dataset.curve], row()), isPaper));
     }
 
     range.addEventListener("input", update, until);
@@ -138,15 +141,21 @@
       place.replaceChildren();
       const observer = new ResizeObserver(() => {
         const width = place.clientWidth, plot = plots.get(place);
-        if (!width) return;
+        if (!width || isPaper) return;
         if (!plot) draw(place);
         else if (plot.width !== width) plot.setSize({width: width, height: HEIGHT});
       });
       observer.observe(place);
       until.signal.addEventListener("abort", () => observer.disconnect());
     }
+    for (const [event, value] of [["beforeprint", true], ["afterprint", false]]) {
+      addEventListener(event, () => {
+        isPaper = value;
+        places.forEach(draw);
+      }, until);
+    }
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-      for (const place of plots.keys()) draw(place);
+      places.forEach(draw);
     }, until);
   }
 
