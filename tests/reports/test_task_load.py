@@ -24,13 +24,13 @@ def _limit(*lines):
     return task_load.limit(task_load.of_run(_run(*lines)))
 
 
-def test_of_run_takes_means_over_time():
+def test_of_run_takes_the_median_speed_and_means_over_time():
     [load] = task_load.of_run(_run(
         _train("local", secs=1.0, examples_per_sec=100.0, input_wait=0.8, saving_secs=0.5,
                paused_secs=1.0, cpu=1.0),
         _train("local", secs=3.0, examples_per_sec=500.0, input_wait=0.0, paused_secs=0.0,
                memory_mb=70.0, cpu=2.0)))
-    assert (load.examples_per_sec, load.shares, load.cpu) == (400.0, {"input": 0.2}, 1.75)
+    assert (load.examples_per_sec, load.shares, load.cpu) == (300.0, {"input": 0.2}, 1.75)
     assert (load.paused, load.memory_mb) == (1.5 / 5, 70.0)
 
 
