@@ -81,8 +81,8 @@ def of_run(run: RunFiles) -> list[Load]:
 def _of_task(task: str, kinds: dict[str, list[dict[str, Any]]], is_synchronous: bool) -> Load:
     lines, samples = kinds.get("train") or kinds.get("first", []), kinds.get("sample", [])
     busy = [*lines, *kinds.get("load", []), *kinds.get("evaluation", [])]
-    # The last line of a chief has its wait for the others' ends. A slow task may have samples before
-    # its first line.
+    # The last line of a chief has its wait for the others' ends. A slow task may have samples
+    # before its first line.
     steps_per_sec = (_known(statistics.median, lines, "own_steps_per_sec")
                      or _known(statistics.median, lines, "steps_per_sec")
                      or _sampled_speed(samples))
@@ -96,7 +96,8 @@ def _of_task(task: str, kinds: dict[str, list[dict[str, Any]]], is_synchronous: 
                             for line in lines if line.get("secs") and line.get(
                                 "own_steps_per_sec")], "others_updates")
     return Load(
-        task, _known(statistics.median, lines, "examples_per_sec"), steps_per_sec, shares, _paused(lines),
+        task, _known(statistics.median, lines, "examples_per_sec"), steps_per_sec,
+        shares, _paused(lines),
         _mean(busy, "cpu"), max((line["memory_mb"] for line in busy
                                  if line.get("memory_mb") is not None), default=None),
         _known(statistics.median, samples, "received_bytes"),
