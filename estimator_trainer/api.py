@@ -32,6 +32,7 @@ from estimator_trainer.plugins import importing, loader
 from estimator_trainer.plugins.plugin import KINDS
 from estimator_trainer.python import call, training_data
 from estimator_trainer.python.keyword_settings import config_of, words_of
+from estimator_trainer.python.report_view import Report
 from estimator_trainer.python.training_data import Data
 from estimator_trainer.result import Result
 from estimator_trainer.settings.job_config import JobConfig
@@ -248,8 +249,11 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
 
 
 @call.with_short_errors
-def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
+def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> Report:
     """Writes the page of a run, of several beside each other, or a table of many; returns its path.
+
+    The path is a str that a notebook shows as the page, and whose `data` is the content of the
+    page's JSON file.
 
     Args:
       model_dir: The directory of a training, a list of them, or a folder of many.
@@ -265,7 +269,7 @@ def report(model_dir: Folder | Sequence[Folder], output: Folder = "") -> str:
         names, page_file = [os.fspath(folder) for folder in folders], os.fspath(output)
         start.read_model_dirs(TrainerConfig(output=page_file), environment.read(), names)
         from estimator_trainer.reports import report_command
-        return report_command.write(names, page_file)
+        return Report(report_command.write(names, page_file))
 
 
 @call.with_short_errors

@@ -62,6 +62,8 @@ FILES = (
          "at the end, if there is a checkpoint", "[the result](#resultjson)", "training"),
     File("report.html", "chief, or `launch`", "at the end, unless `--noreport`; by `report`",
          "[the page of the run](report.md)", "training"),
+    File("report.json", "chief, or `launch`", "with `report.html`",
+         "[the data of the page](report.md#reportjson)", "training"),
     File("best.json", _LAST, "after an evaluation that is the best so far, in a training until"
          " no improvement, or with `--exporters=best`",
          "[the best checkpoint so far](#bestjson)", "exporters"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from typing import Any, Callable, Mapping, Sequence
 
 from estimator_trainer.reports import head, markup, run_summary, task_lives
@@ -19,7 +18,7 @@ def section(runs: Sequence[RunFiles], now: float) -> markup.Markup:
     rows: list[str] = []
     for run, of_run in zip(runs, lives):
         clock = _clock(of_run)
-        speeds, waits = run_summary.speeds(run), _waits(run)
+        speeds, waits = run_summary.speeds(run), run_summary.waits(run)
         for i, task in enumerate(list(of_run)[:_MOST_TASKS]):
             more = len(of_run) - _MOST_TASKS
             name = f"{run.name} ({_MOST_TASKS} of {len(of_run)} tasks)" if more > 0 else run.name
@@ -65,12 +64,3 @@ def _clock(lives: Mapping[str, Sequence[Life]]) -> Callable[[float], float]:
         else:
             spans.append([life.start, life.end])
     return lambda at: sum(max(0.0, min(at, end) - start) for start, end in spans)
-
-
-def _waits(run: RunFiles) -> dict[str, float]:
-    """Returns the mean share of time in which each task waited for input."""
-    shares: dict[str, list[float]] = {}
-    for line in run.of_kind("train"):
-        if line.get("input_wait") is not None:
-            shares.setdefault(line["task"], []).append(line["input_wait"])
-    return {task: statistics.fmean(values) for task, values in shares.items()}

@@ -15,7 +15,7 @@ edges of a band. `best` of a chart is "min", "max" or "".
 import dataclasses
 import itertools
 import math
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any, Callable, Iterable, NamedTuple, Sequence
 
 from estimator_trainer.reports import charts, many_tasks, metric_direction, task_lives, task_load
 from estimator_trainer.reports.charts import Chart
@@ -25,6 +25,10 @@ _MOST_POINTS = 400
 # The points of all series of a chart, of which there may be forty.
 _MOST_CELLS = 3_000
 _MOST_METRICS = 40
+# The points of all curves of a run in its JSON file, which then has about 1 MB.
+_MOST_OF_RUN, _LEAST_POINTS = 40_000, 20
+# Entries of the lines of training in history.jsonl.
+_KEYS = ("loss", "examples_per_sec", "steps_per_sec", "input_wait", "memory_mb")
 # Values of an evaluation that are no metrics of the model.
 _NO_METRICS = ("global_step", "eval_name")
 
@@ -144,6 +148,31 @@ def of_training(runs: Sequence[RunFiles]) -> list[Chart]:
     charts_found = [_chart(name, name, found[name], known, metric_direction.of_metric(
         name, settings)) for name in names]
     return [each for each in charts_found if each["series"]][:1 + _MOST_METRICS]
+
+
+class Series(NamedTuple):
+    """The curve of a figure: of a task, or of an evaluation, named "evaluation" and its set.
+
+    `start` is the time of the run's step 0, in seconds since 1970.
+    """
+
+    task: str
+    name: str
+    start: float
+    points: list[Point]
+
+
+def series_of(files: RunFiles) -> list[Series]:
+    """Returns all curves of a run with the names of its files' entries, for programs."""
+    run = _Run(files, 0, 1)
+    found = [Series(task, key, run.start, points) for key in _KEYS
+             for task, points in run.of_tasks(key).items()]
+    found += [Series(run.head, name, run.start, points)
+              for name, points in files.events.scalars.items()]
+    found += [Series(f"evaluation {eval_name}".strip(), name, run.start, points)
+              for (name, eval_name), points in run.evaluations().items()]
+    most = max(_LEAST_POINTS, min(_MOST_POINTS, _MOST_OF_RUN // max(1, len(found))))
+    return [each._replace(points=charts.fewer(each.points, most)) for each in found]
 
 
 def of_speed(runs: Sequence[RunFiles]) -> list[Chart]:

@@ -16,8 +16,8 @@ from estimator_trainer import errors
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.coordination import shared_files
 from estimator_trainer.reports import (charts as charts_lib, comparison, curves, evaluation_section,
-                                       head, markup, run_files, run_names, task_lives as lives_lib,
-                                       task_load, what_ran)
+                                       head, markup, report_file, run_files, run_names,
+                                       task_lives as lives_lib, task_load, what_ran)
 
 COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
@@ -27,7 +27,7 @@ _SCRIPTS = ("live.js", "uPlot.iife.min.js", "charts.js", "curves.js", "chart_too
 
 
 def write(model_dirs: Sequence[str], output: str = "") -> str:
-    """Writes the page of one or several runs, and returns its path.
+    """Writes the page of one or several runs and its JSON file, and returns the page's path.
 
     `output` is the file; "": `report.html` in the directory, or `comparison.html` here. Raises
     ConfigError if a directory has no training, or the file cannot be written.
@@ -39,7 +39,10 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
         shared_files.warn(sentence)
     now = time.time()
     content = html(content_of(runs, now), now)
-    write_file(path, content, "output" if output else "model_dir")
+    setting = "output" if output else "model_dir"
+    write_file(path, content, setting)
+    write_file(report_file.path_beside(path), report_file.text_of(
+        report_file.of_runs(run_names.named(runs), now)), setting)
     return path
 
 

@@ -7,7 +7,8 @@ import time
 from typing import Sequence
 
 from estimator_trainer.coordination import shared_files
-from estimator_trainer.reports import page, run_folders, runs_server, runs_table, server
+from estimator_trainer.reports import (page, report_file, run_folders, runs_server, runs_table,
+                                       server)
 
 # A comparison of more runs has too many curves and columns to read.
 MOST_COMPARED = 12
@@ -15,7 +16,7 @@ _TABLE = "runs.html"
 
 
 def write(paths: Sequence[str], output: str = "") -> str:
-    """Writes a page, and returns its path.
+    """Writes a page and its JSON file, and returns the page's path.
 
     Args:
       paths: Directories of trainings, patterns of them, and folders of many.
@@ -36,8 +37,10 @@ def write(paths: Sequence[str], output: str = "") -> str:
     now = time.time()
     links = runs_table.Links(posixpath.dirname(path) or ".")
     title = found.folder or f"{len(rows)} runs"
-    page.write_file(path, page.html(runs_table.content_of(title, rows, links, now), now),
-                    "output" if output else "model_dir")
+    setting = "output" if output else "model_dir"
+    page.write_file(path, page.html(runs_table.content_of(title, rows, links, now), now), setting)
+    page.write_file(report_file.path_beside(path), report_file.text_of(
+        report_file.of_runs([row.run for row in rows], now, is_brief=True)), setting)
     return path
 
 

@@ -78,18 +78,31 @@ def speeds(run: RunFiles) -> dict[str, float]:
     return {task: statistics.median(values) for task, values in found.items()}
 
 
+def waits(run: RunFiles) -> dict[str, float]:
+    """Returns the mean share of time in which each task that trains waited for input."""
+    found: dict[str, list[float]] = {}
+    for line in run.of_kind("train"):
+        if line.get("input_wait") is not None:
+            found.setdefault(line["task"], []).append(line["input_wait"])
+    return {task: statistics.fmean(values) for task, values in found.items()}
+
+
 def _measured(run: RunFiles, is_running: bool, settings: Mapping[str, Any]
               ) -> tuple[dict[str, Measured], dict[str, Measured]]:
     """Returns the last and the best value of each metric."""
+    # The result has more digits than the history, and the same step.
+    by_step: dict[str, dict[int, float]] = {}
+    for name, found in _evaluations(run, is_running):
+        by_step.setdefault(name, {})[found.step] = found.value
     last: dict[str, Measured] = {}
     best: dict[str, Measured] = {}
-    for name, found in _evaluations(run, is_running):
-        direction = metric_direction.of_metric(name, settings)
-        last[name] = found
-        before = best.get(name)
-        if direction and (before is None or (
-                found.value < before.value if direction == "min" else found.value > before.value)):
-            best[name] = found
+    for name, values in by_step.items():
+        step = max(values)
+        last[name] = Measured(values[step], step)
+        if direction := metric_direction.of_metric(name, settings):
+            choose = min if direction == "min" else max
+            step = choose(values, key=lambda each: values[each])
+            best[name] = Measured(values[step], step)
     return last, best
 
 
