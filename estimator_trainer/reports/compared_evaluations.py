@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from typing import Any, Mapping, Sequence
 
 from estimator_trainer.reports import markup
 from estimator_trainer.reports.run_files import RunFiles
 
-_MOST_CLASSES = 30
+_MOST_CLASSES, _MOST_COLUMNS = 30, 15
+# Title, entry of evaluation.json, and the better direction.
+_OF_REGRESSION = (("mean absolute error", "mean_absolute_error", "lower"),
+                  ("root mean squared error", "root_mean_squared_error", "lower"),
+                  ("R²", "r_squared", "higher"))
 
 
 def section(runs: Sequence[RunFiles]) -> markup.Markup:
@@ -18,18 +24,49 @@ def section(runs: Sequence[RunFiles]) -> markup.Markup:
     names = [name for name, _ in found]
     contents = [content for _, content in found]
     return markup.section("The evaluated examples", _figures(names, contents),
-                          _classes(names, contents))
+                          _classes(names, contents), _columns(names, contents))
 
 
 def _figures(names: Sequence[str], contents: Sequence[Mapping[str, Any]]) -> markup.Markup:
     rows: list[tuple[str, list[Any]]] = [
         ("step", [f"{each['step']:,}" for each in contents]),
         ("examples", [f"{each['examples']:,}" for each in contents]),
+        ("ROC AUC, of several classes their mean (higher is better)", [
+            _mean_of_curves(each, "auc") for each in contents]),
+        ("average precision, of several classes their mean (higher is better)", [
+            _mean_of_curves(each, "average_precision") for each in contents]),
         ("expected calibration error (lower is better)", [
-            each["calibration"]["expected_error"] if "calibration" in each else None
-            for each in contents])]
+            each.get("calibration", {}).get("expected_error") for each in contents]),
+        *((f"{title} ({better} is better)", [each.get(name) for each in contents])
+          for title, name, better in _OF_REGRESSION)]
     return markup.compared(["", *names], [row for row in rows if any(
         value is not None for value in row[1])])
+
+
+def _mean_of_curves(content: Mapping[str, Any], name: str) -> float | None:
+    """Returns the mean of a figure over the classes, each against the others.
+
+    That is scikit-learn's `roc_auc_score(..., multi_class="ovr", average="macro")`.
+    """
+    known = [curve[name] for curve in content.get("curves", ()) if curve.get(name) is not None]
+    return statistics.fmean(known) if known else None
+
+
+def _columns(names: Sequence[str], contents: Sequence[Mapping[str, Any]]) -> markup.Markup:
+    """Returns the importance of each column in each run, the most important ones first."""
+    found = [content.get("columns", {}).get("importance") for content in contents]
+    known = [each for each in found if each]
+    if len(known) < 2 or len({each["metric"] for each in known}) > 1:
+        return markup.Markup("")
+    drops = [{column["name"]: column["drop"] for column in each["found"]} if each else {}
+             for each in found]
+    columns = sorted({name for each in drops for name in each}, key=lambda name: (
+        -max(each.get(name, -math.inf) for each in drops), name))
+    cut = f" ({_MOST_COLUMNS} of {len(columns)})" if len(columns) > _MOST_COLUMNS else ""
+    title = f"drop of {known[0]['metric']} when a column is shuffled{cut}"
+    rows = [(name, [each.get(name) for each in drops]) for name in columns[:_MOST_COLUMNS]]
+    return markup.Markup(f"<h3>{markup.text(title)}</h3>"
+                         + markup.compared(["column", *names], rows))
 
 
 def _classes(names: Sequence[str], contents: Sequence[Mapping[str, Any]]) -> markup.Markup:

@@ -151,7 +151,14 @@ def _of_run(run: RunFiles, now: float, is_brief: bool) -> dict[str, Any]:
         "record": run.record and json.loads(run_record.to_json(run.record)),
         "curves": [] if is_brief else _curves(run),
         "tasks": [] if is_brief else _tasks(run, lives), "evaluation": content,
-        "hints": hints.of_evaluation(content) if content else [], "damaged": run.damaged}
+        "hints": _hints(content) if content else [], "damaged": run.damaged}
+
+
+def _hints(content: dict[str, Any]) -> list[str]:
+    try:
+        return hints.of_evaluation(content)
+    except KeyError:
+        return []  # An earlier version wrote fewer entries.
 
 
 def _head(run: RunFiles, lives: head_lib.Lives, now: float) -> dict[str, Any]:

@@ -98,6 +98,24 @@ def test_comparison_shows_recall_of_each_class_beside_each_other(tmp_path):
         damaged_files.write(folder, "evaluation.json", content)
     rows = _rows(_compared(folders))
     assert rows["yes"] == ["0.25", "0.75", "0.5"]
+    # The classes are certain, and two of three examples right: the area by hand.
+    assert rows["ROC AUC, of several classes their mean (higher is better)"] == ["0.75", "0.75"]
+
+
+def test_comparison_shows_the_importance_of_columns_beside_each_other(tmp_path):
+    folders = [compared_runs.write(tmp_path / name) for name in "ab"]
+    for folder, drop in zip(folders, (0.25, 0.01)):
+        content = damaged_files.of_regression()
+        content["columns"] = {"secs": 1.0, "importance": {
+            "metric": "R²", "base": 0.9, "rows": 20, "repeats": 5, "columns": 2, "tried": 2,
+            "found": [{"name": name, "drop": value, "deviation": 0.001}
+                      for name, value in (("age", 0.1), ("<b>", drop))]}}
+        damaged_files.write(folder, "evaluation.json", content)
+    rows = _rows(_compared(folders))
+    assert rows["&lt;b&gt;"] == ["0.25", "0.01"] and rows["age"] == ["0.1", "0.1"]
+    assert list(rows).index("&lt;b&gt;") < list(rows).index("age")
+    assert rows["mean absolute error (lower is better)"][0] == rows[
+        "mean absolute error (lower is better)"][1]
 
 
 def test_comparison_escapes_everything(tmp_path):
