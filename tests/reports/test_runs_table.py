@@ -181,8 +181,8 @@ def test_serve_finds_a_run_that_begins(get, folder):
     assert get("/version")[2] != before and "run/new/" in get("/")[2]
     assert get("/run/new/")[0] == 200
     now = get("/version")[2]
-    history = folder / "new/history.jsonl"
-    history.write_text(history.read_text().replace("0.8", "0.85"))
+    result = folder / "new/result.json"
+    result.write_text(result.read_text().replace("0.8", "0.85"))
     assert get("/version")[2] != now and "0.85" in get("/")[2]
 
 
