@@ -46,7 +46,7 @@ def _figures(names: Sequence[str], contents: Sequence[Mapping[str, Any]]) -> mar
 def _mean_of_curves(content: Mapping[str, Any], name: str) -> float | None:
     """Returns the mean of a figure over the classes, each against the others.
 
-    That is scikit-learn's `roc_auc_score(..., multi_class="ovr", average="macro")`.
+    For AUC, as scikit-learn's `roc_auc_score(..., multi_class="ovr", average="macro")`.
     """
     known = [curve[name] for curve in content.get("curves", ()) if curve.get(name) is not None]
     return statistics.fmean(known) if known else None

@@ -121,7 +121,8 @@ class _Column(NamedTuple):
 def _tools(count: int, links: Links) -> str:
     """Returns the filter, and the place that shows how to compare the chosen runs."""
     kind = "address" if links.is_served else "command"
-    return (f'<div class="runs-tools"><label>Filter <input type="search" data-filter="runs"></label>'
+    return ('<div class="runs-tools">'
+            '<label>Filter <input type="search" data-filter="runs"></label>'
             f' <span class="quiet" data-count="runs" role="status">{count:,} runs</span>'
             f'<p data-compare="{kind}" role="status">Choose runs to compare them.</p></div>')
 
