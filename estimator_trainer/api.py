@@ -23,14 +23,14 @@ import os
 import threading
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TYPE_CHECKING
 
-from estimator_trainer import environment, logs, redaction, start, task_events
+from estimator_trainer import environment, logs, start, task_events
 from estimator_trainer.checks import data_check, machine_check, model_dir_name, printout, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
 from estimator_trainer.errors import (ConfigError, Interrupted, Problem, refuse, Setting,
                                       TrainerError, Words)
 from estimator_trainer.plugins import importing, loader
 from estimator_trainer.plugins.plugin import KINDS
-from estimator_trainer.python import call, training_data
+from estimator_trainer.python import call, call_words, training_data
 from estimator_trainer.python.keyword_settings import config_of, words_of
 from estimator_trainer.python.report_view import Report
 from estimator_trainer.python.training_data import Data
@@ -237,13 +237,14 @@ def launch(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder =
         if not user_set.get("model_dir"):
             raise ConfigError(Problem("model_dir", expected="a directory that all tasks share",
                                       example=Setting("model_dir", "/tmp/digits")))
+        words = call_words.of("launch", {**user_set, **of_call}, params)
         pairs = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
                  for key, value in (params or {}).items()]
         user_set["param"] = (*user_set.get("param", ()), *pairs)
         config, variables = config_of(user_set, "launch"), environment.read()
         from estimator_trainer.launcher import launch as launch_lib
         code = launch_lib.run(job, config, words_of(config, user_set), variables,
-                              user_set=frozenset(user_set))
+                              user_set=frozenset(user_set), command=words)
         return _result_of_job(model_dir_name.of_trial(
             config.model_dir, variables.trial, variables.aip_model_dir), code)
 
@@ -323,13 +324,11 @@ def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],
              params: Mapping[str, Any] | None,
              variables: environment.Environment | None = None, data: Data = Data()) -> Plan:
     variables = variables or environment.read()
-    config, params = _with_data(make, function, user_set, params, variables, data)
+    config, with_data = _with_data(make, function, user_set, params, variables, data)
     refuse(_tf1_problems(config.tf1))
-    words = (f"estimator_trainer.{function}",
-             *(f"{name}={redaction.masked(name, value)!r}"
-               for name, value in {**user_set, **(params or {})}.items()))
+    words = call_words.of(function, user_set, params, data)
     return start.planned(make, config, variables, Invocation(
-        frozenset(user_set), params or {}, command=words))
+        frozenset(user_set), with_data or {}, command=words))
 
 
 def _with_data(make: start.MakePlan, function: str, user_set: Mapping[str, Any],

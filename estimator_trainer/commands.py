@@ -12,7 +12,7 @@ from typing import Callable
 from estimator_trainer import errors, redaction, result, start, starter
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Findings, Invocation, Plan
-from estimator_trainer.environment import Environment
+from estimator_trainer.environment import Environment, take_command
 from estimator_trainer.plugins import importing, source_files
 from estimator_trainer.settings import host_lists
 from estimator_trainer.settings.command_line import CommandLine
@@ -75,7 +75,7 @@ def launch(line: CommandLine, variables: Environment) -> int:
     """Runs every task of a job on this machine."""
     from estimator_trainer.launcher import launch as launch_lib
     return launch_lib.run(line.job, line.config, line.flags, variables, _script(line),
-                          line.user_set)
+                          line.user_set, ("estimator-trainer", *line.words))
 
 
 def manifest(line: CommandLine, variables: Environment) -> int:
@@ -148,7 +148,8 @@ def complete(line: CommandLine, variables: Environment) -> int:
 
 
 def _planned(make: start.MakePlan, line: CommandLine, variables: Environment) -> Plan:
-    invocation = Invocation(line.user_set, command=("estimator-trainer", *line.words))
+    typed = take_command() or ("estimator-trainer", *line.words)
+    invocation = Invocation(line.user_set, command=typed)
     return start.planned(make, line.config, variables, invocation)
 
 

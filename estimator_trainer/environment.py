@@ -6,14 +6,17 @@ TensorFlow is imported.
 
 import contextlib
 import dataclasses
+import json
 import os
-from typing import ContextManager, Iterator, Mapping
+from typing import ContextManager, Iterator, Mapping, Sequence
 
 # Other variables of these launchers are secrets, such as PMI_SHARED_SECRET.
 _RANKS = ("SLURM_", "OMPI_", "PMI_RANK", "PMI_SIZE", "PMI_LOCAL_", "MPI_", "PMIX_RANK",
           "PMIX_SIZE", "MV2_COMM_WORLD_", "JSM_NAMESPACE_", "FLUX_TASK_", "FLUX_JOB_", "PALS_",
           "ALPS_APP_PE", "PBS_JOBID", "LSB_JOBID")
 _EVENTS = "ESTIMATOR_TRAINER_EVENTS_FD"
+# The command line of `launch`, as JSON; its tasks record it in place of their own.
+_COMMAND = "ESTIMATOR_TRAINER_COMMAND"
 # The variables that a run writes for TensorFlow to read.
 _WRITTEN = ("TF_CONFIG", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "TF_XLA_FLAGS")
 
@@ -81,6 +84,20 @@ def take_events_pipe() -> int | None:
     """Removes the events' pipe from the environment, and returns its file descriptor, or None."""
     descriptor = os.environ.pop(_EVENTS, "")
     return int(descriptor) if descriptor.isdecimal() else None
+
+
+def with_command(variables: Mapping[str, str], words: Sequence[str]) -> dict[str, str]:
+    """Returns the environment of a task that records these words as its command."""
+    return {**variables, _COMMAND: json.dumps(list(words))}
+
+
+def take_command() -> tuple[str, ...]:
+    """Removes the words from the environment, and returns them; () if no launcher passed any."""
+    try:
+        words = json.loads(os.environ.pop(_COMMAND, "[]"))
+    except ValueError:
+        return ()
+    return tuple(map(str, words)) if isinstance(words, list) else ()
 
 
 def replace(variables: Mapping[str, str]) -> None:

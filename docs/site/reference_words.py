@@ -230,4 +230,5 @@ VARIABLES = (
      "`launch` sets them for its tasks unless you have set them."),
     ("`MALLOC_*`, `GLIBC_TUNABLES`, `LD_PRELOAD`", "If one is set, the program does not change the"
      " settings of the C library's malloc."),
-    ("`ESTIMATOR_TRAINER_EVENTS_FD`", "`launch` sets it for its tasks. Do not set it yourself."))
+    ("`ESTIMATOR_TRAINER_EVENTS_FD`, `ESTIMATOR_TRAINER_COMMAND`",
+     "`launch` sets them for its tasks. Do not set them yourself."))

@@ -26,13 +26,14 @@ _POLL_SECS = 0.05
 
 def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         variables: environment.Environment, script: Script | None = None,
-        user_set: frozenset[str] | None = None) -> int:
+        user_set: frozenset[str] | None = None, command: Sequence[str] = ()) -> int:
     """Runs a job to its end and prints a summary.
 
     Args:
       config: The settings that `flags` make.
       flags: The flags of every task; for a script, `run` and all that follows.
       user_set: The names of the settings in `flags`; None: the settings not at their defaults.
+      command: The words that the user typed, for the record.
 
     Returns:
       The exit code of the job: 0 if it is done, 143 if a signal stopped it, else the code of the
@@ -61,8 +62,10 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         shares = divide(job.tasks, gpus, num_cores)
         args = list(flags) if script else ["train", *flags, f"--model_dir={folder}"]
         fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
+        typed = redaction.masked_words(command)
         children = [
-            TaskProcess(name, _program(), args, environment.of_task(tf_config, *share),
+            TaskProcess(name, _program(), args, environment.with_command(
+                environment.of_task(tf_config, *share), typed),
                         log_dir / f"{name.replace(':', '-')}.log",
                         lambda child, text: screen.line(child.name, text), fork_server)
             for name, tf_config, share in zip(names, tf_configs, shares)]

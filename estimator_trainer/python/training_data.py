@@ -128,6 +128,11 @@ def paths(data: Any) -> str:
         map(os.fspath, data))
 
 
+def described(data: Any) -> str:
+    """Returns data as in a call: paths as they are, and the type of what is in memory."""
+    return _shown(data) if is_path(data) else f"<{type(data).__name__}>"
+
+
 def _shown(data: Any) -> str:
     if is_path(data):
         return repr(data if isinstance(data, (str, list, tuple)) else os.fspath(data))

@@ -6,7 +6,8 @@ import dataclasses
 import json
 import os.path
 import re
-from typing import Any, Mapping, TypedDict
+import shlex
+from typing import Any, Mapping, Sequence, TypedDict
 
 from estimator_trainer import errors, redaction, schema, storage
 
@@ -115,6 +116,23 @@ def describe(run: Run) -> str:
            if {"ended", "status", "step", "reason"} <= run.keys() else
            "no end was recorded: it runs, or was killed")
     return f"{run['began']} from step {run['from_step']}{', ' * bool(tasks)}{tasks}: {end}"
+
+
+def command_line(words: Sequence[str]) -> str:
+    """Returns the words of a recorded command as typed: a line of the shell, or a call of Python.
+
+    A task of `launch` recorded flags twice in earlier versions; each is shown once.
+    """
+    if words and words[0].startswith("estimator_trainer."):
+        return f"{words[0]}({', '.join(words[1:])})"
+    seen: set[str] = set()
+    shown = []
+    for i, word in enumerate(words):
+        is_flag = word.startswith("--") and "=" in word and "--" not in words[:i]
+        if not is_flag or word not in seen:
+            shown.append(word)
+        seen.add(word)
+    return shlex.join(shown)
 
 
 def to_json(record: RunRecord) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shlex
 from typing import Any, Mapping, Sequence
 
+from estimator_trainer.record import run_record
 from estimator_trainer.record.run_record import RunRecord
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -75,7 +75,7 @@ def _settings(record: RunRecord) -> dict[str, Any]:
     found["tasks"] = ", ".join(f"{count} {role}" for role, count in cluster.items()) or (
         "one process")
     if last:
-        found["command"] = shlex.join(_without_place(last["command"]))
+        found["command"] = run_record.command_line(_without_place(last["command"]))
     return found
 
 

@@ -23,7 +23,7 @@ COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
 # The first keeps the sections as they came, before the others change them.
 _SCRIPTS = ("live.js", "uPlot.iife.min.js", "charts.js", "curves.js", "chart_tools.js",
-            "threshold.js", "confusion.js", "tables.js", "runs_table.js")
+            "threshold.js", "confusion.js", "tables.js", "runs_table.js", "copy.js")
 
 
 def write(model_dirs: Sequence[str], output: str = "") -> str:

@@ -87,7 +87,7 @@ def _of_record(record: run_record.RunRecord) -> list[str]:
             _line("versions", ", ".join(f"{name} {version}" for name, version in
                                         record.versions.items() if version)),
             *_block("runs", [line for run in record.runs for line in (
-                run_record.describe(run), f"  {' '.join(run['command'])}",
+                run_record.describe(run), f"  {run_record.command_line(run['command'])}",
                 *(f"  {change}" for change in run.get("changes", ())))])]
 
 

@@ -1,7 +1,6 @@
 """The section on what ran: plug-ins, params, settings, data, versions, layers, commands."""
 
 import posixpath
-import shlex
 from typing import Any, Mapping, Sequence
 
 from estimator_trainer.record import run_record
@@ -77,6 +76,8 @@ def _runs(record: run_record.RunRecord) -> markup.Markup:
     parts: list[str] = []
     for run in record.runs:
         parts.append(markup.note(run_record.describe(run)))
-        parts.append(f"<pre>{markup.text(shlex.join(run['command']))}</pre>")
+        parts.append(
+            f'<div class="command"><pre>{markup.text(run_record.command_line(run["command"]))}'
+            '</pre><button type="button" data-copies aria-live="polite">Copy</button></div>')
         parts += [markup.note(change) for change in run.get("changes", ())]
     return markup.Markup("".join(parts))

@@ -93,10 +93,11 @@ def _stray_words(command: str, got: str, expected: str, example: str,
 
 def _parse_job(command: str, argv: list[str]) -> CommandLine:
     """Parses what follows `launch` or `manifest`: the job's flags, `--`, every task's flags."""
+    typed = (command, *argv)
     argv, task_flags = flag_parser.cut(argv)
     words, settings = flag_parser.parsed(argv, flag_parser.flags_of(command))
     if task_flags[:1] == ["run"] and not words:
-        return dataclasses.replace(_parse_script(task_flags[1:]), command=command,
+        return dataclasses.replace(_parse_script(task_flags[1:]), command=command, words=typed,
                                    job=JobConfig(**settings), flags=tuple(task_flags))
     rest, values, user_set = _trainer_parsed(task_flags)
     if words or rest not in ([], ["train"]):
@@ -113,7 +114,8 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     # A job appends flags to those of a task, so nothing may follow a `--`.
     of_plugins = [f"--plugin_flag={word}" for word in normal((), after)]
     return CommandLine(command, _config(command, values), job=JobConfig(**settings), flags=(
-        *(word for word in task_flags if word != "train"), *of_plugins), user_set=user_set)
+        *(word for word in task_flags if word != "train"), *of_plugins), user_set=user_set,
+                       words=typed)
 
 
 def _shown(wrong: str, argv: Sequence[str]) -> str:
@@ -125,6 +127,7 @@ def _shown(wrong: str, argv: Sequence[str]) -> str:
 
 def _parse_script(argv: list[str]) -> CommandLine:
     """Parses what follows `run`: flags and a script, `--`, the script's arguments."""
+    typed = ("run", *argv)
     argv, arguments = flag_parser.cut(argv)
     values = flag_parser.flags_of("run")
     words, settings = flag_parser.parsed(argv, values)
@@ -138,7 +141,7 @@ def _parse_script(argv: list[str]) -> CommandLine:
     config = TrainerConfig(model_fn=words[0], input_fn=words[0], exporters=("none",), **settings)
     return CommandLine("run", config, script=words[0], arguments=tuple(arguments),
                        user_set=frozenset(name for name in settings if values[name].present),
-                       words=("run", *argv, "--", *arguments))
+                       words=typed)
 
 
 def _parse_hosts(argv: list[str]) -> CommandLine:

@@ -35,9 +35,9 @@ def test_html_needs_no_network_and_is_small(trained):
 
 def test_html_shows_what_ran_and_its_result(trained):
     text = (trained / "report.html").read_text()
-    for part in ("line.py", "scale=2.0", "1 layer, 1 parameters", "slope", "residuals",
+    for part in ("line.py", "scale=2<", "1 layer, 1 parameters", "slope", "residuals",
                  "The worst errors", "train_steps", "tensorflow", "mean absolute error",
-                 "estimator_trainer.train"):
+                 "estimator_trainer.train(model_fn=", "params={&#x27;scale&#x27;: 2.0}"):
         assert part in text, part
     charts = json.loads(re.search(r'id="charts">(.*?)</script>', text).group(1))
     titles = [chart["title"] for chart in charts]
