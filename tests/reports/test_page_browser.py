@@ -63,11 +63,15 @@ def _poll(driver, url, folder, name):
 
 def test_page_of_a_finished_cluster_shows_all_of_it(driver, run, tmp_path):
     text = _poll(driver, (run / "report.html").as_uri(), tmp_path, "finished")
-    for part in ("done", "accuracy", "Confusion matrix", "Calibration", "The worst errors",
-                 "What ran", "dense_l2_ema", "histograms=true", "parameters",
-                 "estimator-trainer train", "chief:0", "worker:0", "ps:0", "evaluator:0", "exit 0",
-                 "variables/"):
-        assert part in text, part
+    for part in ("done", "accuracy", "confusion matrix", "calibration", "the worst errors",
+                 "what ran", "dense_l2_ema", "histograms=true", "parameters", "chief:0",
+                 "worker:0", "ps:0", "evaluator:0", "exit 0", "variables/",
+                 f"estimator-trainer launch --worker=1 --ps=1 --evaluator=1 -- --model_dir={run}"):
+        assert part in text.lower(), part
+    assert text.count(f"--model_dir={run}") == 1
+    driver.find_element("css selector", "[data-copies]").click()
+    jobs.wait_for(lambda: driver.find_element("css selector", "[data-copies]").text in (
+        "Copied", "Selected: press Ctrl-C"), 5)
     assert len(driver.find_elements("css selector", ".life i")) >= 4
     assert driver.find_elements("css selector", ".example img")
 
@@ -134,6 +138,12 @@ def _check_running(driver, folder):
         document.querySelectorAll("[data-chart]").forEach((each) => { each.isFirst = true; });
         document.querySelector("details").open ^= true;
         document.querySelector("summary").focus();
+        const axis = document.querySelector("[name=axis]");
+        axis.value = "secs";
+        axis.dispatchEvent(new Event("input", {bubbles: true}));
+        const [state] = Charts.states.values();
+        state.plot.setScale("x", {min: 0.5, max: 1});
+        state.plot.setCursor({left: 30, top: 20});
         scrollTo(0, 100);""")
     was_open = driver.execute_script("return document.querySelector('details').open;")
     before = step()
@@ -147,6 +157,10 @@ def _check_running(driver, folder):
             document.activeElement === document.querySelector("summary") &&
             [...document.querySelectorAll("[data-chart]")].filter(
                 (each) => each.isFirst).length >= 2;""", was_open)
+    scale, cursor, axis = driver.execute_script("""
+        const [{plot}] = Charts.states.values();
+        return [plot.scales.x, plot.cursor, document.querySelector("[name=axis]").value];""")
+    assert (scale["min"], scale["max"], cursor["left"], axis) == (0.5, 1, 30, "secs")
     for width in browser.WIDTHS:
         browser.resize(driver, width, 900)
         browser.check(driver, folder / f"running-{width}.png")

@@ -214,8 +214,25 @@ window.Charts = (function () {
       if (JSON.stringify(chart) === JSON.stringify(state.chart)) return;
       state.chart = chart;
       place.closest("figure").querySelector(".alt").textContent = chart.alt;
-      redraw(state);
+      if (state.plot) keeping(state, () => redraw(state));
     });
+  }
+
+  // Makes a change that leaves what the reader has made of a chart: the zoom, the place of the
+  // cursor, series that are switched off, and the focus.
+  function keeping(state, change) {
+    const before = state.plot, {min, max} = before.scales.x, {left, top} = before.cursor;
+    const isZoom = isZoomed(before);
+    const labels = () => [...state.place.querySelectorAll(".u-series th")];
+    const off = labels().filter((each) => each.getAttribute("aria-pressed") === "false").map(
+        (each) => each.textContent);
+    const places = () => [...state.place.querySelectorAll("[tabindex]")];
+    const focused = places().indexOf(document.activeElement);
+    change();
+    if (isZoom) state.plot.setScale("x", {min: min, max: max});
+    labels().filter((each) => off.includes(each.textContent)).forEach((each) => each.click());
+    if (left >= 0) state.plot.setCursor({left: left, top: top}, false, false);
+    if (focused >= 0 && places()[focused]) places()[focused].focus({preventScroll: true});
   }
 
   function setPaper(value) {

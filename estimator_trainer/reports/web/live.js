@@ -1,10 +1,11 @@
 // Keeps the page of a running job up to date without a reload, from the answers of
-// `report --serve`. Open parts, focus, scrolling and drawn charts stay as they are. This script runs
-// first, because it remembers the parts as they came; others mark what they add with data-made.
+// `report --serve`. Open parts, focus, scrolling and drawn charts stay as they are. This script is
+// the first, because it remembers the parts as they came; others mark what they add with data-made.
 (function () {
   "use strict";
   const NAMED = "section, details, article, fieldset, figure, tr";
   const UNSAFE = "script, iframe, object, embed, link, meta, base, form, style, template";
+  const DRAWN = "[data-chart], [data-curve]";
   const main = document.querySelector("main"), settings = document.body.dataset;
   const isServed = settings.version !== undefined;
   // Key and markup of each part as it came.
@@ -75,6 +76,7 @@
     }
     if (keys.has(kept)) markups.set(kept, stable(fresh));
     setAttributes(kept, fresh);
+    if (kept.matches(DRAWN)) return;
     if (kept.children.length || fresh.children.length) adopt(kept, fresh);
     else if (kept.textContent !== fresh.textContent) kept.textContent = fresh.textContent;
   }
@@ -93,7 +95,7 @@
     }
   }
 
-  // Returns markup as nodes of another document, in which nothing runs, without what could run here.
+  // Returns markup as nodes of a document in which nothing runs, without what could run here.
   function parsed(markup) {
     const root = new DOMParser().parseFromString(markup, "text/html").body;
     root.querySelectorAll(UNSAFE).forEach((each) => each.remove());
