@@ -62,10 +62,8 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         shares = divide(job.tasks, gpus, num_cores)
         args = list(flags) if script else ["train", *flags, f"--model_dir={folder}"]
         fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
-        typed = redaction.masked_words(command)
         children = [
-            TaskProcess(name, _program(), args, environment.with_command(
-                environment.of_task(tf_config, *share), typed),
+            TaskProcess(name, _program(), args, _environment(tf_config, share, command),
                         log_dir / f"{name.replace(':', '-')}.log",
                         lambda child, text: screen.line(child.name, text), fork_server)
             for name, tf_config, share in zip(names, tf_configs, shares)]
@@ -81,6 +79,12 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             fork_server.close()
     _summarize(screen, children, supervisor.first_failure, code, model_dir)
     return code
+
+
+def _environment(tf_config: str, share: tuple[int, str], command: Sequence[str]) -> dict[str, str]:
+    """Returns the environment of a task, with the words that the user typed."""
+    return environment.with_command(environment.of_task(tf_config, *share),
+                                    redaction.masked_words(command))
 
 
 def _of_task_flags(problem: errors.Problem | str) -> errors.Problem | str:
