@@ -197,23 +197,29 @@ def _known(runs: Sequence[RunFiles]) -> list[_Run]:
 
 def _tasks_curves(run: _Run, key: str, words: tuple[str, str], title: str = "",
                   factor: float = 1.0) -> list[_Curve]:
-    """Returns a curve for each task; of many tasks the quartiles, the lowest and the highest."""
+    """Returns a curve for each task; of many tasks the quartiles, the lowest and the highest.
+
+    Of a run among several, there are the first task's loss, and the quartiles of its tasks.
+    """
     curves = run.of_tasks(key, factor)
 
     def curve(label: str, task: str, kind: str = "line", points: Sequence[Point] = ()) -> _Curve:
-        return _Curve(f"{run.prefix}{label}", kind, points or curves[task], run.index,
+        return _Curve(f"{run.prefix}{label}".strip(), kind, points or curves[task], run.index,
                       run.look(task))
 
-    if len(curves) <= many_tasks.MOST_CURVES:
-        return [curve(_label(title, task), task) for task in curves]
+    if run.prefix and title and curves:
+        return [curve(title, next(iter(curves)))]
+    if len(curves) <= (1 if run.prefix else many_tasks.MOST_CURVES):
+        return [curve("" if run.prefix else _label(title, task), task) for task in curves]
     low, middle, high = many_tasks.spread(curves)
-    least, most = many_tasks.extremes(curves)
     shown = [curve(f"median of {len(curves)} tasks", run.head, "line", middle),
              curve("middle half of the tasks", run.head, "low", low),
              curve("middle half of the tasks", run.head, "high", high)]
+    if run.prefix:
+        return shown
+    looks = ((2, 1), (3, 2))
     return [*shown, *(dataclasses.replace(curve(f"{word}: {task}", task), look=look) for
-                      word, task, look in ((words[0], least, (2, 1)), (words[1], most, (3, 2)))
-                      if not run.prefix)]
+                      word, task, look in zip(words, many_tasks.extremes(curves), looks))]
 
 
 def _label(title: str, task: str) -> str:

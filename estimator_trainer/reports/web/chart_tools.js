@@ -74,7 +74,7 @@
 
   function showOutside(state) {
     const found = state.table.outside || [];
-    const shown = found.slice(0, 3).map((each) => `${Charts.number(each.y)} (${each.label})`);
+    const shown = found.slice(0, 3).map((each) => `${Charts.number(each.y)} (${each.label}, step ${each.step})`);
     const more = found.length > 3 ? ` and ${found.length - 3} more` : "";
     state.outside.textContent = found.length ?
         `Out of range: ${shown.join(", ")}${more}.` : "";

@@ -44,12 +44,16 @@ window.Charts = (function () {
     return {x: chart.x, data: chart.data, series: series, bands: []};
   }
 
-  function drawn(each, scale) {
+  // Dots so close to each other would hide their line.
+  const LEAST_GAP = 7;
+
+  function drawn(each, values, width, scale) {
+    const count = values.reduce((sum, value) => sum + (typeof value === "number"), 0);
+    const hasDots = each.kind === "points" || each.kind === "dots" && count * LEAST_GAP < width;
     const ink = each.kind === "dashes" ? css("--quiet") : colour(each.look);
     const shown = {label: each.label, stroke: ink, width: 1.6 * scale, spanGaps: each.isBridged,
                    dash: (DASHES[each.dash % DASHES.length] || []).map((part) => part * scale),
-                   points: {show: each.kind === "dots" || each.kind === "points",
-                            size: 5 * scale, fill: ink}};
+                   points: {show: hasDots, size: 5 * scale, fill: ink}};
     if (each.kind === "dashes") shown.dash = [5 * scale, 4 * scale];
     if (each.kind === "points") shown.paths = () => null;
     if (each.kind === "bars") {
@@ -57,13 +61,29 @@ window.Charts = (function () {
                             dash: [], points: {show: false}});
     }
     // A value between two gaps is no line, either.
-    if (each.kind === "line") shown.points = {show: false, filter: alone, size: 5, fill: ink};
+    if (each.kind === "line" || each.kind === "dots" && !hasDots) shown.points = {show: false, filter: alone, size: 5, fill: ink};
     if (each.isRaw) Object.assign(shown, {stroke: ink + "55", width: scale, dash: []});
     if (each.isEdge) Object.assign(shown, {stroke: "transparent", width: 0});
-    if (each.isRaw || each.isEdge && each.kind === "low") shown.class = "unlisted";
-    shown.value = (plot, value, index, at) => at === null ? each.summary || "" :
-        number(value) + (each.raw ? ` (${number(plot.data[each.raw][at])})` : "");
+    shown.class = each.isRaw || each.isEdge && each.kind === "low" ? "unlisted" :
+        `kind-${each.kind}`;
+    shown.value = (plot, value, index, at) => at === null || at === undefined ?
+        each.summary || "" : valueAt(plot, each, value, at);
     return shown;
+  }
+
+  function valueAt(plot, each, value, at) {
+    if (each.low) return `${number(plot.data[each.low][at])} to ${number(value)}`;
+    return number(value) + (each.raw ? ` (${number(plot.data[each.raw][at])})` : "");
+  }
+
+  // A sample of a line, with its dash and its dots; a box for other kinds.
+  function markers(series) {
+    const dashes = ["solid", "dashed", "dotted", "dashed"];
+    const ink = (each) => each.kind === "dashes" ? css("--quiet") : colour(each.look);
+    const at = (index) => series[index - 1];
+    return {width: (_, i) => i && !at(i).isEdge ? 2 : 0, stroke: (_, i) => ink(at(i)),
+            dash: (_, i) => at(i).kind === "dashes" ? "dashed" : dashes[at(i).dash % 4],
+            fill: (_, i) => !i ? "" : ink(at(i)) + (at(i).isEdge ? "55" : "")};
   }
 
   function alone(plot, index, _, gaps) {
@@ -103,7 +123,7 @@ window.Charts = (function () {
       width: width * scale, height: height, padding: isPaper ? [16, 30, 0, 0] : undefined,
       scales: {x: x, y: y},
       tzDate: (secs) => uPlot.tzDate(new Date(secs * 1e3), "Etc/UTC"),
-      legend: {mount: (_, made) => legend.append(made)},
+      legend: {mount: (_, made) => legend.append(made), markers: markers(table.series)},
       cursor: {sync: chart.runs ? {key: "curves"} : undefined, drag: {x: true, y: false}},
       axes: [{...axis, label: table.x, labelSize: 22 * scale, size: 34 * scale,
               ...(table.isTime ? {} : {values: ticks})},
@@ -111,7 +131,7 @@ window.Charts = (function () {
                   4, ...(values || []).map((each) => String(each).length)))}],
       series: [{label: table.x, value: table.isTime ? "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}" :
                 (_, value) => value === null ? "" : number(value, 7)},
-               ...table.series.map((each) => drawn(each, scale))],
+               ...table.series.map((each, i) => drawn(each, table.data[i + 1], width, scale))],
       bands: table.bands.map(([high, low, look]) => ({series: [high, low],
                                                       fill: colour(look) + "33"})),
       hooks: {draw: [(plot) => table.mark && table.mark(plot)]},
@@ -147,8 +167,19 @@ window.Charts = (function () {
     if (width && (state.plot || isPaper)) draw(state, width);
   }
 
+  // Charts in the window at once, the others when there is time, or when they are seen.
   function redrawAll() {
-    states.forEach(redraw);
+    states.forEach((state) => {
+      if (isPaper || state.isSeen) redraw(state);
+      else if (state.plot) addWaiting(state);
+    });
+  }
+
+  function addWaiting(state) {
+    waiting.add(state);
+    if (isBusy) return;
+    isBusy = true;
+    idle(drawNext);
   }
 
   // Charts in the window are drawn at once, the others when there is time. A part of the page that
@@ -162,7 +193,7 @@ window.Charts = (function () {
     isBusy = Boolean(state);
     if (!state) return;
     waiting.delete(state);
-    if (!state.plot && state.width) draw(state, state.width);
+    if (!isPaper && state.place.clientWidth) draw(state, state.place.clientWidth);
     idle(drawNext);
   }
 
@@ -171,18 +202,16 @@ window.Charts = (function () {
     if (!width || isPaper || width === state.width && state.plot) return;
     state.width = width;
     if (state.plot) state.plot.setSize({width: width, height: state.isLarge ? LARGE : HEIGHT});
-    else waiting.add(state);
-    if (!isBusy) {
-      isBusy = true;
-      idle(drawNext);
-    }
+    else addWaiting(state);
   }));
 
   const sights = new IntersectionObserver((entries) => entries.forEach((entry) => {
     const state = states.get(entry.target);
-    if (!entry.isIntersecting || state.plot || isPaper) return;
+    state.isSeen = entry.isIntersecting;
+    const width = Math.floor(entry.boundingClientRect.width);
+    if (!state.isSeen || isPaper || !width || state.plot && !waiting.has(state)) return;
     waiting.delete(state);
-    draw(state, Math.floor(entry.boundingClientRect.width));
+    draw(state, width);
   }), {rootMargin: "200px"});
 
   function watch(place) {

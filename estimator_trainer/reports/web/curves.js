@@ -34,7 +34,7 @@ Charts.controls = (function () {
 
 Charts.curves = (function () {
   "use strict";
-  const UNITS = [["s", 1, 300], ["min", 60, 300 * 60], ["h", 3600, Infinity]];
+  const UNITS = [["seconds", 1, 300], ["minutes", 60, 300 * 60], ["hours", 3600, Infinity]];
   const chosen = Charts.controls;
 
   // One unit for the page, so that its charts can be compared.
@@ -84,7 +84,8 @@ Charts.curves = (function () {
     tables.forEach(([xs, ys], i) => ys.forEach((y, j) => {
       if (y === null) return;
       if (reach && (y < low - reach || y > high + reach)) {
-        found.push({label: chart.series[i].label, x: xs[j], y: y, isAbove: y > high});
+        found.push({label: chart.series[i].label, step: chart.series[i].step[j], x: xs[j], y: y,
+                    isAbove: y > high});
       } else {
         limits = [Math.min(limits[0], y), Math.max(limits[1], y)];
       }
@@ -148,7 +149,12 @@ Charts.curves = (function () {
       }
       series.push(shown);
       columns.push([xs, ys]);
-      if (each.kind === "high") bands.push([columns.length, columns.length - 1, each.colour]);
+      if (each.kind !== "high") return;
+      // The legend has one entry for both edges.
+      shown.low = columns.length - 1;
+      const [low, high] = [chart.series[i - 1], each].map((edge) => Charts.number(edge.value.at(-1)));
+      shown.summary = `last ${low} to ${high}`;
+      bands.push([columns.length, columns.length - 1, each.colour]);
     });
     const axis = {step: "step", secs: `${name} since the start of training`,
                   time: "time of day, UTC", epoch: "epoch"}[chosen.axis];
