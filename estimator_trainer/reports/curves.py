@@ -199,7 +199,7 @@ def _tasks_curves(run: _Run, key: str, words: tuple[str, str], title: str = "",
                   factor: float = 1.0) -> list[_Curve]:
     """Returns a curve for each task; of many tasks the quartiles, the lowest and the highest.
 
-    Of a run among several, there are the first task's loss, and the quartiles of its tasks.
+    A run among several has only the first task's loss, and the quartiles of all tasks.
     """
     curves = run.of_tasks(key, factor)
 

@@ -13,7 +13,7 @@ from estimator_trainer.reports import page
 
 # Machado, Oliveira, Fernandes: A Physiologically-based Model for Simulation of Color Vision
 # Deficiency (IEEE TVCG 15/6, 2009), table of severity 1.0, for linear RGB.
-_SIGHTS = {
+_VISIONS = {
     "normal": np.eye(3),
     "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
                             [-0.003882, -0.048116, 1.051998]]),
@@ -63,12 +63,12 @@ def _contrast(a, b):
 def test_series_can_be_told_apart_by_all_readers(theme):
     colours = _themes()[theme]
     series = [colours[f"--series-{i}"] for i in range(8)]
-    for sight, matrix in _SIGHTS.items():
+    for vision, matrix in _VISIONS.items():
         seen = [_lab(np.clip(_linear(each) @ matrix.T, 0, 1)) for each in series]
         neighbours = [np.linalg.norm(a - b) for a, b in zip(seen, [*seen[1:], seen[0]])]
-        assert min(neighbours) > 30, (sight, neighbours)
+        assert min(neighbours) > 30, (vision, neighbours)
         # All others differ by more than can just be seen, and by their dashes.
-        assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 15, sight
+        assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 15, vision
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -69,7 +69,7 @@
     state.spoken = document.createElement("p");
     state.spoken.className = "alt";
     state.spoken.setAttribute("aria-live", "polite");
-    state.place.after(state.spoken);
+    figure.append(state.spoken);
   }
 
   function showOutside(state) {
@@ -96,7 +96,7 @@
       event.preventDefault();
       plot.setCursor({left: plot.valToPos(xs[to], "x"), top: 1});
       state.spoken.textContent = [...state.place.querySelectorAll(".u-series:not(.unlisted)")].map(
-          (each) => each.textContent).join("; ");
+          (each) => [...each.children].map((part) => part.textContent).join(": ")).join("; ");
     });
   }
 

@@ -148,10 +148,10 @@ window.Charts = (function () {
     return [low - half, high + half];
   }
 
+  // The scale itself changes only after the range of y is known.
   function isZoomed(plot) {
-    const all = plot.data[0], scale = plot.scales.x;
-    return typeof scale.min === "number" && (
-        scale.min > all[0] || scale.max < all[all.length - 1]);
+    const [first, last] = plot.series[0].idxs || [];
+    return first > 0 || last < plot.data[0].length - 1;
   }
 
   function span(plot, table, low, high) {
