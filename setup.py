@@ -93,6 +93,8 @@ setuptools.setup(
                 "tensorboard", *_TF1, _DOCS,
                 # The page of a run in a browser, what it says to a screen reader, and formulas.
                 "selenium", 'axe-selenium-python>=3; python_version >= "3.12"', "scikit-learn",
+                # The page on paper.
+                "pypdfium2",
                 # Damaged files, texts and settings that nobody would think of.
                 "hypothesis",
                 # The distributions are built, and looked at as a package index does.
