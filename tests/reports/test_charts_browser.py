@@ -143,7 +143,8 @@ def test_a_click_downloads_the_values_of_a_chart(driver, tmp_path):
     _open(driver, page.write([str(tmp_path / "run")]))
     driver.execute_cdp_cmd("Browser.setDownloadBehavior", {
         "behavior": "allow", "downloadPath": str(tmp_path)})
-    driver.find_element("css selector", "[aria-label='CSV: speed of each task, examples/s']").click()
+    driver.find_element(
+        "css selector", "[aria-label='CSV: speed of each task, examples/s']").click()
     file = tmp_path / "speed_of_each_task_examples_s.csv"
     jobs.wait_for(file.exists, 10)
     rows = list(csv.reader(file.read_text().splitlines()))
