@@ -43,7 +43,7 @@ def _open(driver, path, width=1280):
         "return [...Charts.states.values()].every((each) => each.plot);"), 10)
 
 
-def _ask(driver, script, title="loss"):
+def _of_chart(driver, script, title="loss"):
     return driver.execute_script(_STATE + script, title)
 
 
@@ -66,14 +66,14 @@ def test_curves_are_drawn_on_the_axis_that_is_chosen(driver, cluster):
             "time": (curve_runs.START + 1, curve_runs.START + 101)}
     for axis, expected in ends.items():
         _choose(driver, axis=axis)
-        xs, label = _ask(driver, "return [plot.data[0], plot.axes[0].label];", "accuracy")
+        xs, label = _of_chart(driver, "return [plot.data[0], plot.axes[0].label];", "accuracy")
         assert (xs[0], xs[-1]) == pytest.approx(expected), axis
     assert label == "time of day, UTC"
     # A worker that was dead has a gap between its own points, whatever the others' points.
     _choose(driver, axis="step")
     driver.execute_script("document.querySelectorAll('figure')[4].scrollIntoView();")
-    jobs.wait_for(lambda: _ask(driver, "return plot.data[0][0];", "memory, MB") == 20, 5)
-    steps, values = _ask(driver, "return [plot.data[0], plot.data[2]];", "memory, MB")
+    jobs.wait_for(lambda: _of_chart(driver, "return plot.data[0][0];", "memory, MB") == 20, 5)
+    steps, values = _of_chart(driver, "return [plot.data[0], plot.data[2]];", "memory, MB")
     gap = [step for step, value in zip(steps, values) if value is None]
     assert min(gap) == 420 and max(gap) == 580 and 500 in gap
     assert not _errors(driver)
@@ -82,7 +82,7 @@ def test_curves_are_drawn_on_the_axis_that_is_chosen(driver, cluster):
 def test_smoothing_is_tensorboards_with_the_raw_line_behind_it(driver, cluster):
     _open(driver, cluster)
     _choose(driver, smoothing=0.8)
-    raw, smooth, alphas = _ask(driver, """
+    raw, smooth, alphas = _of_chart(driver, """
         return [plot.data[1], plot.data[2], [plot.series[1], plot.series[2]].map(
             (each) => plot.series.indexOf(each) && each.stroke())];""")
     known = [value for value in raw if value is not None]
@@ -96,14 +96,14 @@ def test_smoothing_is_tensorboards_with_the_raw_line_behind_it(driver, cluster):
 
 def test_an_outlier_is_named_and_does_not_squeeze_the_rest(driver, cluster):
     _open(driver, cluster)
-    assert _ask(driver, "return plot.scales.y.max;") < 3
+    assert _of_chart(driver, "return plot.scales.y.max;") < 3
     assert "Out of range: 50 (evaluation, step 0)." in driver.find_element("tag name", "main").text
     _choose(driver, all=True)
-    assert _ask(driver, "return plot.scales.y.max;") >= 50
+    assert _of_chart(driver, "return plot.scales.y.max;") >= 50
     assert "Out of range" not in driver.find_element("tag name", "main").text
     _choose(driver, all=False)
-    _ask(driver, "plot.setScale('x', {min: 0, max: 100});")
-    jobs.wait_for(lambda: _ask(driver, "return plot.scales.y.max;") >= 50, 5)
+    _of_chart(driver, "plot.setScale('x', {min: 0, max: 100});")
+    jobs.wait_for(lambda: _of_chart(driver, "return plot.scales.y.max;") >= 50, 5)
 
 
 def test_the_legend_shows_the_last_and_the_best_value(driver, cluster):
@@ -128,14 +128,14 @@ def test_each_chart_is_used_with_the_keyboard(driver, cluster):
     log, larger, _ = figure.find_elements("css selector", ".tools button")
     log.send_keys(keys.ENTER)
     assert log.get_attribute("aria-pressed") == "true"
-    assert _ask(driver, "return [plot.scales.y.distr, plot.scales.y.min > 0];") == [3, True]
-    width = _ask(driver, "return plot.width;")
+    assert _of_chart(driver, "return [plot.scales.y.distr, plot.scales.y.min > 0];") == [3, True]
+    width = _of_chart(driver, "return plot.width;")
     larger.send_keys(keys.SPACE)
-    assert _ask(driver, "return [plot.width, plot.height];") == [1208, 420] and width < 700
+    assert _of_chart(driver, "return [plot.width, plot.height];") == [1208, 420] and width < 700
     label = figure.find_elements("css selector", ".u-series th")[1]
     label.send_keys(keys.ENTER)
     assert label.get_attribute("aria-pressed") == "false"
-    assert _ask(driver, "return plot.series[1].show;") is False
+    assert _of_chart(driver, "return plot.series[1].show;") is False
 
 
 def test_a_click_downloads_the_values_of_a_chart(driver, tmp_path):
@@ -169,7 +169,7 @@ def test_charts_follow_the_systems_theme(driver, cluster):
 
 def _colours(driver):
     """Returns the page's background, and how many pixels of a chart have the series' colour."""
-    return _ask(driver, """
+    return _of_chart(driver, """
         const wanted = Charts.colour(1).match(/../g), ink = [0, 1, 2].map(
             (i) => parseInt(Charts.colour(1).slice(1 + 2 * i, 3 + 2 * i), 16));
         const {width, height} = plot.ctx.canvas;
@@ -186,7 +186,7 @@ def test_update_draws_newer_values_into_the_charts_that_are_there(driver, cluste
     newer = page.content_of([_run(tmp_path, evaluations=20)], time.time()).charts
     driver.execute_script("window.before = document.querySelector('figure');"
                           "Charts.update(JSON.parse(arguments[0]));", json.dumps(newer))
-    assert _ask(driver, "return state.chart.series.at(-1).value.length;") == 21
+    assert _of_chart(driver, "return state.chart.series.at(-1).value.length;") == 21
     assert driver.execute_script("return before.isConnected && "
                                  "before.querySelectorAll('canvas').length;") == 1
     assert not _errors(driver)

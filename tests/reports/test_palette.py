@@ -60,7 +60,7 @@ def _contrast(a, b):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_series_can_be_told_apart_by_all_readers(theme):
+def test_all_readers_can_distinguish_the_series(theme):
     colours = _themes()[theme]
     series = [colours[f"--series-{i}"] for i in range(8)]
     for vision, matrix in _VISIONS.items():
