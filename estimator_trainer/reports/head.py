@@ -133,7 +133,8 @@ def _facts(run: RunFiles, lives: Lives, found: State) -> list[tuple[str, str]]:
                if _is_metric(name, value)} or _latest_metrics(run))
     facts += [(f"{name} at step {step:,}", f"{value:.4g}")
               for name, (value, step) in latest.items()]
-    if (best := _best(run)) and latest.get(best[0]) != best[1:]:
+    # The history has fewer digits than the result.
+    if (best := _best(run)) and latest.get(best[0], (0.0, -1))[1] != best[2]:
         facts.append((f"best {best[0]}, at step {best[2]:,}", f"{best[1]:.4g}"))
     if wall := wall_secs(lives):
         facts.append(("wall time", task_lives.duration(wall)))
