@@ -30,7 +30,7 @@ def section(runs: Sequence[RunFiles], now: float) -> markup.Markup:
         "run", "task", f"0 to {task_lives.duration(longest)} since the start of each run",
         "examples/s", "waits for input"))
     return markup.section(
-        "The tasks", '<div class="wide" tabindex="0"><table class="lives of-runs"><thead><tr>'
+        "The tasks", '<div class="wide"><table class="lives of-runs"><thead><tr>'
         f"{headings}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
         markup.note("Pauses between two runs of one training are left out."))
 

@@ -69,7 +69,7 @@ def code(value: str) -> Markup:
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") -> Markup:
     """Returns a table of the class `kind`, with numbers right-aligned."""
-    head = "".join(f"<th>{text(each)}</th>" for each in headings)
+    head = _headings(headings)
     body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
     heading = f"<thead><tr>{head}</tr></thead>" if headings else ""
     return Markup(f'<div class="wide"><table class="{kind}">{heading}<tbody>{body}</tbody></table>'
@@ -78,14 +78,17 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = ""
 
 def compared(headings: Sequence[str], rows: Sequence[tuple[str, Sequence[Any]]]) -> Markup:
     """Returns a table whose first column names the rows, and stays when the others scroll."""
-    head = "".join(f'<th scope="col">{text(each)}</th>' if each else "<td></td>"
-                   for each in headings)
+    head = _headings(headings)
     body = "".join(
         f'<tr><th scope="row">{text(name)}</th>'
         f"{''.join(f'<td>{text(value)}</td>' for value in values)}</tr>"
         for name, values in rows)
-    return Markup(f'<div class="wide" tabindex="0"><table class="compared"><thead><tr>{head}'
+    return Markup(f'<div class="wide"><table class="compared"><thead><tr>{head}'
                   f"</tr></thead><tbody>{body}</tbody></table></div>")
+
+
+def _headings(names: Sequence[str]) -> str:
+    return "".join(f'<th scope="col">{text(each)}</th>' if each else "<td></td>" for each in names)
 
 
 def section(title: str, *parts: str) -> Markup:

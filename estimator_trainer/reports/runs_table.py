@@ -106,7 +106,7 @@ def content_of(title: str, rows: Sequence[Row], links: Links, now: float) -> pag
     damaged = [each for row in rows for each in row.run.damaged]
     return page.Content(title, "".join((
         f"<h1>{markup.text(title)}</h1>", _tools(len(rows), links),
-        f'<section><div class="wide" tabindex="0"><table class="sortable runs"><thead><tr>{head}'
+        f'<section><div class="wide"><table class="sortable runs"><thead><tr>{head}'
         f"</tr></thead><tbody>{body}</tbody></table></div></section>",
         markup.section("Damaged files", *map(markup.note, damaged)))), [])
 

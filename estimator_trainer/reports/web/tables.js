@@ -70,7 +70,24 @@
     button.replaceChildren(...parts);
   }
 
+  // A table that is wider than its place is scrolled by keys, too.
+  const places = new ResizeObserver((entries) => entries.forEach(({target}) => {
+    if (target.scrollWidth <= target.clientWidth) {
+      ["tabindex", "role", "aria-label"].forEach((name) => target.removeAttribute(name));
+      return;
+    }
+    const part = target.closest("details, section"), title = part && part.querySelector(
+        "summary, h2");
+    target.tabIndex = 0;
+    target.setAttribute("role", "group");
+    target.setAttribute("aria-label", `table: ${title ? title.textContent : document.title}`);
+  }));
+
   function prepare() {
+    document.querySelectorAll(".wide").forEach((each) => {
+      places.unobserve(each);
+      places.observe(each);
+    });
     document.querySelectorAll("table.sortable").forEach((table) => {
       headings(table).forEach((each) => addButton(table, each));
       if (chosen.has(table)) sort(table, ...chosen.get(table));
