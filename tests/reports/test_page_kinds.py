@@ -89,8 +89,9 @@ def _write_photos(folder: pathlib.Path) -> None:
     for number, row in enumerate(rows.decode().splitlines()[:400]):
         *pixels, digit = (int(value) for value in row.split(","))
         (folder / f"digit {digit}").mkdir(parents=True, exist_ok=True)
-        picture = np.repeat(np.repeat(np.array(pixels, np.uint8).reshape([8, 8, 1]) * 15, 4, 0), 4, 1)
-        (folder / f"digit {digit}" / f"{number}.png").write_bytes(images_of_classes.encoded(picture))
+        picture = 15 * np.array(pixels, np.uint8).reshape([8, 8, 1]).repeat(4, 0).repeat(4, 1)
+        file = folder / f"digit {digit}" / f"{number}.png"
+        file.write_bytes(images_of_classes.encoded(picture))
 
 
 def _run_killed(model_dir: pathlib.Path, data_dir: str) -> None:
@@ -110,8 +111,9 @@ def _run_killed(model_dir: pathlib.Path, data_dir: str) -> None:
 
 # The words by which a reader recognises each kind, and its most important chart.
 _KINDS = {
-    "churn": (["ROC", "average precision", "threshold", "Which columns matter", "contract"], "loss"),
-    "houses": (["R²", "residuals", "Which columns matter", "sqft_living"], "prediction by label"),
+    "churn": (["ROC", "average precision", "Threshold", "Which columns matter", "contract"],
+              "loss"),
+    "houses": (["R²", "residuals", "Which columns matter", "sqft_living"], "loss"),
     "photos": (["confusion matrix", "the worst"], "loss"),
     "killed": (["killed", "worker:0", "ps:0", "evaluator:0", "restart"], "loss"),
     "failed": (["failed", "the loss became NaN"], "loss"),

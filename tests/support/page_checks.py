@@ -1,4 +1,4 @@
-"""The page of a run as its readers meet it: by eye, by keyboard, by a screen reader, in the dark."""
+"""The page of a run as readers meet it: by eye, by keyboard, by a screen reader, in the dark."""
 
 from __future__ import annotations
 
