@@ -12,6 +12,56 @@ _TABS = 100
 _NEAR = 4
 
 
+_WRONG_CHARTS = """
+const near = arguments[0], wrong = [];
+const probe = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+function rgb(colour) {
+    probe.clearRect(0, 0, 1, 1);
+    probe.fillStyle = colour;
+    probe.fillRect(0, 0, 1, 1);
+    return [...probe.getImageData(0, 0, 1, 1).data];
+}
+function isDrawn(plot, pixels, i) {
+    const series = plot.series[i], ink = rgb(
+        typeof series.stroke === "function" ? series.stroke(plot, i) : series.stroke);
+    const xs = plot.data[0], ys = plot.data[i], box = plot.bbox;
+    let known = 0;
+    for (let at = 0; at < xs.length; at++) {
+        if (ys[at] === null || ys[at] === undefined) continue;
+        const x = Math.round(plot.valToPos(xs[at], "x", true));
+        const y = Math.round(plot.valToPos(ys[at], series.scale, true));
+        if (x < box.left || x > box.left + box.width || y < box.top ||
+            y > box.top + box.height) continue;
+        known++;
+        for (let dx = -near; dx <= near; dx++) for (let dy = -near; dy <= near; dy++) {
+            const k = 4 * ((y + dy) * pixels.width + x + dx);
+            const far = [0, 1, 2].reduce((sum, c) => sum + Math.abs(
+                pixels.data[k + c] - ink[c]), 0);
+            if (far < 60 && pixels.data[k + 3] > 60) return true;
+        }
+    }
+    return known === 0;
+}
+const charts = JSON.parse(document.getElementById("charts").textContent);
+Charts.states.forEach((state, place) => {
+    const plot = state.plot, title = state.chart.title;
+    if (!plot) return wrong.push(`${title}: not drawn`);
+    const chart = charts[+place.dataset.chart];
+    if (chart.data && JSON.stringify(chart.data) !== JSON.stringify(plot.data)) {
+        wrong.push(`${title}: other numbers`);
+    }
+    const canvas = plot.ctx.canvas;
+    const pixels = plot.ctx.getImageData(0, 0, canvas.width, canvas.height);
+    plot.series.forEach((series, i) => {
+        if (i && series.show && series.width && series.label !== undefined &&
+            series.stroke && !isDrawn(plot, pixels, i)) {
+            wrong.push(`${title}: ${series.label} is not on the canvas`);
+        }
+    });
+});
+return wrong;"""
+
+
 def violations(driver: Any) -> list[str]:
     """Returns what axe-core finds on the open page: rule, element, and what is wrong with it."""
     axe = pytest.importorskip("axe_selenium_python").Axe(driver)
@@ -60,52 +110,5 @@ def wrong_charts(driver: Any) -> list[str]:
     Every chart is to have been drawn. The data of a plain chart are those of the page; of the
     points of a series, one at least has its colour at its place on the canvas.
     """
-    found: list[str] = driver.execute_script("""
-        const near = arguments[0], wrong = [];
-        const probe = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-        function rgb(colour) {
-            probe.clearRect(0, 0, 1, 1);
-            probe.fillStyle = colour;
-            probe.fillRect(0, 0, 1, 1);
-            return [...probe.getImageData(0, 0, 1, 1).data];
-        }
-        function isDrawn(plot, pixels, i) {
-            const series = plot.series[i], ink = rgb(
-                typeof series.stroke === "function" ? series.stroke(plot, i) : series.stroke);
-            const xs = plot.data[0], ys = plot.data[i], box = plot.bbox;
-            let known = 0;
-            for (let at = 0; at < xs.length; at++) {
-                if (ys[at] === null || ys[at] === undefined) continue;
-                const x = Math.round(plot.valToPos(xs[at], "x", true));
-                const y = Math.round(plot.valToPos(ys[at], series.scale, true));
-                if (x < box.left || x > box.left + box.width || y < box.top ||
-                    y > box.top + box.height) continue;
-                known++;
-                for (let dx = -near; dx <= near; dx++) for (let dy = -near; dy <= near; dy++) {
-                    const k = 4 * ((y + dy) * pixels.width + x + dx);
-                    const far = [0, 1, 2].reduce((sum, c) => sum + Math.abs(
-                        pixels.data[k + c] - ink[c]), 0);
-                    if (far < 60 && pixels.data[k + 3] > 60) return true;
-                }
-            }
-            return known === 0;
-        }
-        const charts = JSON.parse(document.getElementById("charts").textContent);
-        Charts.states.forEach((state, place) => {
-            const plot = state.plot, title = state.chart.title;
-            if (!plot) return wrong.push(`${title}: not drawn`);
-            const chart = charts[+place.dataset.chart];
-            if (chart.data && JSON.stringify(chart.data) !== JSON.stringify(plot.data)) {
-                wrong.push(`${title}: other numbers`);
-            }
-            const canvas = plot.ctx.canvas;
-            const pixels = plot.ctx.getImageData(0, 0, canvas.width, canvas.height);
-            plot.series.forEach((series, i) => {
-                if (i && series.show && series.width && series.label !== undefined &&
-                    series.stroke && !isDrawn(plot, pixels, i)) {
-                    wrong.push(`${title}: ${series.label} is not on the canvas`);
-                }
-            });
-        });
-        return wrong;""", _NEAR)
+    found: list[str] = driver.execute_script(_WRONG_CHARTS, _NEAR)
     return found
