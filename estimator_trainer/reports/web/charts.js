@@ -112,7 +112,7 @@ window.Charts = (function () {
     const font = `${12 * scale}px system-ui, sans-serif`;
     const axis = {stroke: css("--ink-soft"), grid: {stroke: css("--line"), width: scale},
                   ticks: {stroke: css("--line"), width: scale, size: 5 * scale}, font: font,
-                  labelFont: font, gap: 4 * scale};
+                  labelFont: font, gap: 4 * scale, space: (isPaper ? 50 : 40) * scale};
     const bars = chart.series.some((each) => each.kind === "bars");
     const height = (state.isLarge ? LARGE : HEIGHT) * scale;
     const x = {time: Boolean(table.isTime), range: bars ? padded : undefined};
