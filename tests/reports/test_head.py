@@ -11,7 +11,7 @@ from estimator_trainer.result import Result
 
 def _run(lines, result=None, record=None, checkpoint=""):
     return run_files.RunFiles("/tmp/<b>", record, lines, result, None,
-                              run_files.Events({}, {}, True), [], [], checkpoint=checkpoint)
+                              run_files.Events({}, {}, True), [], [], [], checkpoint=checkpoint)
 
 
 def _line(kind, time, task="chief:0", **values):
