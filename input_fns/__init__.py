@@ -17,6 +17,9 @@ A module `input_fns/NAME.py` defines
     def data_problem(params):                           # optional -> str
         ...
 
+    def compared_columns(params):                       # optional -> dict
+        ...
+
     DATA = "tables"                                     # optional, for `list`: what it reads
     FIRST_PARAMS = ("train_files", "label")             # optional, for `list`: set these first
     INSPECTION = "input_fns.reading.table_inspection"   # optional, a module, see below
@@ -42,6 +45,9 @@ the name of a param becomes its value, unless the user has set it; `record.json`
 and evaluation files again, record by record, and returns the first problem as one sentence with
 file and record, or "" if it finds none. Records are counted from 1 in each file, lines of text as
 an editor counts them. It must work inside any graph.
+
+`compared_columns` returns the columns of the evaluation beside those of the training, for the page
+of a run; `input_fns/reading/table_drift.py` has its entries. It reads a bounded number of records.
 
 The module that INSPECTION names looks into the data without TensorFlow, for `check` and `init`:
 

@@ -54,7 +54,7 @@ import pyarrow as pa
 import tensorflow as tf
 
 from input_fns.reading import (arrow_file, new_tables, pipeline, same_files, stored_rows,
-                               table_facts, unseen)
+                               table_drift, table_facts, unseen)
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.file_names import first_problem, matched_tables
 from input_fns.reading.table import table_of
@@ -117,6 +117,11 @@ def data_params(params: Mapping[str, Any]) -> dict[str, Any]:
     if not params["predict_files"]:
         same_files.log_matches(matched_tables, params)
     return known
+
+
+def compared_columns(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the rows to evaluate beside those to train on: see `table_drift.compared`."""
+    return table_drift.compared(params)
 
 
 def data_problem(params: Mapping[str, Any]) -> str:

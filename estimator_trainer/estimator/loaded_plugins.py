@@ -69,6 +69,8 @@ class LoadedPlugins:
       key_column: The key that --forward_key names, if it is a column that is no feature; or "".
       rows_to_predict: The function of the input_fn's module that reads the data to predict as they
         came, or None.
+      compared_columns: The function of that module that returns the columns of the evaluation
+        beside those of the training, or None.
       instance_problem: The function of that module that returns what is wrong with the values of an
         instance that came as JSON or as a dict, or None.
     """
@@ -89,6 +91,7 @@ class LoadedPlugins:
     class_names: tuple[str, ...] = ()
     key_column: str = ""
     rows_to_predict: Callable[..., Any] | None = None
+    compared_columns: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     instance_problem: Callable[[Mapping[str, Any]], str] | None = None
 
 
@@ -214,6 +217,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
         0 if is_without_input else known.get("train_examples", 0),
         model.estimator, data=known, sources=sources,
         starts_over=bool(getattr(module, "STARTS_OVER", False)),
+        compared_columns=None if plan.train_data else getattr(module, "compared_columns", None),
         class_names=class_names({**known, **params})), module
 
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from estimator_trainer import schema
 from estimator_trainer.evaluation import calibration, threshold_curves
-from estimator_trainer.evaluation.columns import ColumnsContent, Judged
+from estimator_trainer.evaluation.column_entries import ColumnEntries
+from estimator_trainer.evaluation.columns import Judged
 from estimator_trainer.evaluation.shown_examples import ShownExample, ShownExamples
 
 # A larger matrix is unreadable; the report then shows the pairs that are confused most often.
@@ -49,7 +50,7 @@ class _ClassificationNeeded(TypedDict):
     most_certain: list[ShownExample]
 
 
-class ClassificationContent(_ClassificationNeeded, total=False):
+class ClassificationContent(_ClassificationNeeded, ColumnEntries, total=False):
     """The content of `evaluation.json` for a classification; most of these need probabilities.
 
     Attributes:
@@ -65,7 +66,6 @@ class ClassificationContent(_ClassificationNeeded, total=False):
     label: str
     weight: str
     accuracy: schema.Number
-    columns: ColumnsContent
     calibration: calibration.Calibration
     pr_curves: list[_PrCurve]
     curves: list[Annotated[threshold_curves.ThresholdCurve, threshold_curves.WHOLE]]

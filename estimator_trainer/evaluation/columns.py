@@ -62,8 +62,8 @@ def of_model(single: tf.estimator.Estimator, checkpoint_path: str, kept: KeptRow
       stop: Ends the predictions early.
       on_batch: Called for each batch.
     """
-    if kept.reason or not kept.specs:
-        return {"reason": kept.reason} if kept.reason else {}
+    if kept.reason:
+        return {"reason": kept.reason}
     num_classes = judged.outputs.shape[1] if judged.outputs.ndim == 2 else 0
     start = time.monotonic()
     try:
@@ -88,6 +88,8 @@ def measured(predict: column_importance.Predict, columns: Columns, judged: Judge
 
     `until` is the time, of `time.monotonic`, at which to end.
     """
+    size = min(map(len, columns.values()), default=0)
+    judged = judged._replace(labels=judged.labels[:size], outputs=judged.outputs[:size])
     is_finite = np.isfinite(judged.outputs.reshape([len(judged.outputs), -1])).all(axis=1)
     places = np.flatnonzero(is_finite & np.isfinite(judged.labels))
     if len(places) < _LEAST_ROWS:

@@ -19,7 +19,7 @@ from estimator_trainer.coordination import shared_files
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import passthrough
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.evaluation import columns, hints, kept_rows, ranking, read_answers
+from estimator_trainer.evaluation import column_entries, hints, kept_rows, ranking, read_answers
 from estimator_trainer.evaluation.classification import Classification, ClassificationContent
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.evaluation.multi_label import MultiLabel, MultiLabelContent
@@ -66,8 +66,9 @@ def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: E
         content = found.content() | _beside(plugins.params) | {
             "step": evaluations.step, "evaluated": counted.examples}
         if has_columns and stop.is_done and found.judged is not None:
-            content["columns"] = columns.of_model(
-                single, evaluations.checkpoint_path, kept, found.judged, stop, counted.on_batch)
+            content |= column_entries.of_evaluation(
+                column_entries.Model(single, evaluations.checkpoint_path, plugins), kept,
+                found.judged, stop, counted.on_batch)
         shared_files.write_text(posixpath.join(single.model_dir, NAME), json.dumps(content))
         for hint in hints.of_evaluation(content):
             logging.warning("%s.", hint)

@@ -5,7 +5,8 @@ from typing import Any, Mapping, TypedDict
 import numpy as np
 
 from estimator_trainer import schema
-from estimator_trainer.evaluation.columns import ColumnsContent, Judged
+from estimator_trainer.evaluation.column_entries import ColumnEntries
+from estimator_trainer.evaluation.columns import Judged
 from estimator_trainer.evaluation.shown_examples import ShownExample, ShownExamples
 
 _REGRESSION_BINS = 30
@@ -23,7 +24,6 @@ _Points = TypedDict("_Points", {"labels": list[schema.Number], "predictions": li
 
 class _RegressionNeeded(TypedDict):
     # Sums of large numbers may be infinite.
-
     examples: schema.Count
     evaluated: schema.Count
     step: int
@@ -36,13 +36,12 @@ class _RegressionNeeded(TypedDict):
     worst: list[ShownExample]
 
 
-class RegressionContent(_RegressionNeeded, total=False):
+class RegressionContent(_RegressionNeeded, ColumnEntries, total=False):
     """The content of `evaluation.json` for a regression.
 
     Attributes:
       label: The label's name, if the data have one.
       weight: The column that weighs the examples in the evaluation's metrics, and not here.
-      columns: Needs features by name.
       root_mean_squared_error: In the label's unit, as the other errors.
       root_of_mean: The root mean squared error of the labels' mean as the answer.
       mean_absolute_percentage_error: A share; None where a label is near 0.
@@ -52,7 +51,6 @@ class RegressionContent(_RegressionNeeded, total=False):
 
     label: str
     weight: str
-    columns: ColumnsContent
     root_mean_squared_error: float | None
     root_of_mean: float | None
     median_absolute_error: float | None

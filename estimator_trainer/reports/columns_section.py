@@ -24,7 +24,7 @@ def section(columns: Mapping[str, Any], charts: markup.Charts) -> markup.Markup:
 def _importance(importance: Mapping[str, Any], secs: float | None) -> list[markup.Markup]:
     metric, found = importance["metric"], importance["found"]
     most = max((each["drop"] for each in found), default=0) or 1
-    rows = [(each["name"], bar(each["drop"] / most), f"{each['drop']:.3g}",
+    rows = [(each["name"], bar(each["drop"] / most), each["drop"],
              f"± {each['deviation']:.2g}") for each in found]
     headings = ("column", f"drop of {metric} when shuffled", "", "")
     shown = [markup.table(headings, rows[:_MOST_OPEN], "bars"), markup.details(

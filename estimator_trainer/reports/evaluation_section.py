@@ -3,7 +3,8 @@
 from typing import Any, Mapping
 
 from estimator_trainer.reports import (classification_section, columns_section, markup,
-                                       multi_label_section, ranking_section, regression_section)
+                                       multi_label_section, ranking_section, regression_section,
+                                       slices_section)
 
 _KINDS: Mapping[str, Any] = {
     "classification": classification_section, "regression": regression_section,
@@ -25,4 +26,7 @@ def section(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.M
         f"The evaluation of step {judged['step']}, in pictures", markup.note(
             f"{judged['examples']:,} examples, each predicted once more.{part}{weight}"),
         *kind.body(judged, charts, order))
-        + columns_section.section(judged.get("columns", {}), charts))
+        + columns_section.section(judged.get("columns", {}), charts)
+        + slices_section.of_residuals(judged.get("column_residuals", ()), charts)
+        + slices_section.of_slices(judged.get("slices"))
+        + slices_section.of_data(judged.get("data")))

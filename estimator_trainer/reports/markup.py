@@ -57,7 +57,7 @@ def text(value: Any) -> Markup:
     if value is None:
         return Markup("-")
     if isinstance(value, float):
-        return Markup(f"{value:.4g}")
+        return Markup(f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}")
     return Markup(html.escape(redaction.for_terminal(
         value if isinstance(value, str) else json.dumps(value))))
 

@@ -7,6 +7,7 @@ import json
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from absl import logging
+import numpy as np
 
 from input_fns.reading import (column_kinds, file_system, label_classes, label_scale, same_files,
                                table_file, table_hints, table_params)
@@ -16,7 +17,7 @@ from input_fns.reading.field import Value
 from input_fns.reading.file_names import matched_tables
 from input_fns.reading.table import check_features, chosen, OF_UNPREPARED, unknown, wants_kinds
 from input_fns.reading.table_file import MEMORY_SCHEME
-from input_fns.reading.table_scan import MOST_FIELDS, Scan, scan
+from input_fns.reading.table_scan import MOST_FIELDS, Scan, scan, Texts
 
 # A remote file system takes a while to return the size of a file.
 _FILES_TO_STAT = 64
@@ -284,8 +285,35 @@ def hints(known: Examined, params: Mapping[str, Any]) -> list[str]:
             *table_hints.of_parts(training, evaluated, categories)]
 
 
+class Part(NamedTuple):
+    """The rows to train on, or those to evaluate, as far as they were read.
+
+    Attributes:
+      columns: The texts of each column, by name, of these and other rows.
+      is_in: Whether a row is one of the part, bool [rows].
+      is_whole: Whether the part has no other rows.
+    """
+
+    columns: Mapping[str, Texts]
+    is_in: np.ndarray
+    is_whole: bool
+
+    @property
+    def rows(self) -> int:
+        """Number of the part's rows."""
+        return int(self.is_in.sum())
+
+
+def parts(params: Mapping[str, Any]) -> tuple[Part, Part]:
+    """Returns the rows to train on and those to evaluate, read again; `params` are completed."""
+    found = scan(matched_tables("train_files", params["train_files"]), params)
+    columns, is_in = _evaluated(found, params)
+    return (Part(found.columns, found.is_training, found.is_whole),
+            Part(columns, np.array(is_in, bool), found.is_whole or bool(params["eval_files"])))
+
+
 def _evaluated(found: Scan, params: Mapping[str, Any]
-               ) -> tuple[Mapping[str, Sequence[str]], Sequence[bool]]:
+               ) -> tuple[Mapping[str, Texts], Sequence[bool]]:
     """Returns the texts of a table that has the rows to evaluate, and which rows those are."""
     if not params["eval_files"]:
         return found.columns, [not is_training for is_training in found.is_training]
