@@ -41,10 +41,9 @@ def of_data(plugins: LoadedPlugins) -> dict[str, Any]:
         return {"reason": "this input_fn does not say what its training rows hold"}
     try:
         found = plugins.compared_columns(plugins.params)
-        content = schema.made(DataContent, found)
-        assert isinstance(content, dict)
-        return content or {"reason": "the rows to evaluate are those to train on, or too large to"
-                                     " read again"}
+        schema.made(DataContent, found)
+        return found or {"reason": "the rows to evaluate are those to train on, or too large to"
+                                   " read again"}
     except Exception as error:  # pylint: disable=broad-except
         reason = errors.first_line(error) or type(error).__name__
         logging.info("the report does not compare the evaluation with the training: %s", reason)

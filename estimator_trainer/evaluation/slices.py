@@ -4,7 +4,7 @@ The question is whether a model fails for some rows, which a metric of all rows 
 """
 
 import statistics
-from typing import Any, Iterator, Mapping, NamedTuple, Sequence, TypedDict
+from typing import Any, Iterator, Mapping, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -133,7 +133,7 @@ def _slices(name: str, values: np.ndarray) -> Iterator[_Rows]:
 
 
 def _quarters(name: str, values: np.ndarray, full: np.ndarray) -> Iterator[_Rows]:
-    edges: Sequence[float] = np.unique(np.quantile(full, [0, 0.25, 0.5, 0.75, 1]))
+    edges = np.unique(np.quantile(full, [0, 0.25, 0.5, 0.75, 1]))
     for i, (low, high) in enumerate(zip(edges, edges[1:])):
         is_in = (values >= low) & (values < high if i < len(edges) - 2 else values <= high)
         yield _Rows(name, f"{low:.4g} to {high:.4g}", is_in)

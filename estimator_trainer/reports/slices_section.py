@@ -68,7 +68,8 @@ def of_data(data: Mapping[str, Any] | None) -> markup.Markup:
             headings, rows[_MOST_OPEN:]) if rows[_MOST_OPEN:] else ""),
         markup.note(f"{data['training_rows']:,} rows of the training,"
                     f" {data['evaluation_rows']:,} of the evaluation.{part} The population"
-                    " stability index compares the shares of each value, or of ten ranges of a number: from 0.1 on a column has drifted,"
+                    " stability index compares the shares of each value, or of ten ranges of a"
+                    " number: from 0.1 on a column has drifted,"
                     " from 0.25 on much. What chance explains is not called drift."))
 
 
