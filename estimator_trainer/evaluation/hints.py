@@ -5,6 +5,7 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from estimator_trainer.errors import Param
+from estimator_trainer.evaluation import data_hints
 
 # Fewer examples say little.
 _LEAST_EXAMPLES = 20
@@ -18,11 +19,20 @@ _GROWN = 1.5
 _RATE_EXAMPLE = 0.0001
 
 
-def of_evaluation(content: Mapping[str, Any]) -> list[str]:
-    """Returns a sentence for each thing that the user should look at.
+def of_evaluation(content: Mapping[str, Any], params: Mapping[str, Any]) -> list[str]:
+    """Returns a sentence for each thing that the user should look at, for the log.
 
-    `content` is that of `evaluation.json` (classification.py, regression.py).
+    Args:
+      content: The content of `evaluation.json` (classification.py, regression.py).
+      params: The params of model and data.
     """
+    return [*data_hints.of_leak(content, params), *of_answers(content),
+            *data_hints.of_drift(content), *data_hints.of_certainty(content),
+            *data_hints.of_slices(content)]
+
+
+def of_answers(content: Mapping[str, Any]) -> list[str]:
+    """Returns a sentence on a model that has learned nothing, and on classes without examples."""
     if content["examples"] < _LEAST_EXAMPLES:
         return []
     if content["kind"] == "regression":
@@ -56,7 +66,7 @@ def of_training(losses: Sequence[float], content: Mapping[str, Any],
     if end < least or _is_good(content):
         return []
     return [f"the training loss did not fall: {start:.4g} at the start, {end:.4g} in the last third"
-            f" of training. {_lower_rate(params)}"]
+            f" of training. {lower_rate(params)}"]
 
 
 def _is_chance(content: Mapping[str, Any]) -> bool:
@@ -75,7 +85,7 @@ def _is_good(content: Mapping[str, Any]) -> bool:
     return bool(content["accuracy"] > (1 + share) / 2)
 
 
-def _lower_rate(params: Mapping[str, Any]) -> str:
+def lower_rate(params: Mapping[str, Any]) -> str:
     """Returns what to do about a learning rate that may be too high."""
     rates = {key: value for key, value in params.items() if key.endswith("learning_rate")
              and isinstance(value, (int, float))}

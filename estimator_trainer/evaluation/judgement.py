@@ -70,7 +70,7 @@ def write(single: tf.estimator.Estimator, plugins: LoadedPlugins, evaluations: E
                 column_entries.Model(single, evaluations.checkpoint_path, plugins), kept,
                 found.judged, stop, counted.on_batch)
         shared_files.write_text(posixpath.join(single.model_dir, NAME), json.dumps(content))
-        for hint in hints.of_evaluation(content):
+        for hint in hints.of_evaluation(content, plugins.params):
             logging.warning("%s.", hint)
         return content
     except Exception as error:  # pylint: disable=broad-except

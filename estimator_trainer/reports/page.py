@@ -14,10 +14,11 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.checks import model_dir_name
-from estimator_trainer.coordination import shared_files
+from estimator_trainer.coordination import checkpoints, shared_files
+from estimator_trainer.record import record_file
 from estimator_trainer.reports import (charts as charts_lib, comparison, curves, evaluation_section,
-                                       head, markup, report_file, run_files, run_names,
-                                       task_lives as lives_lib, task_load, what_ran)
+                                       head, history, look_at, markup, report_file, run_files,
+                                       run_names, task_lives as lives_lib, task_load, what_ran)
 
 COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
@@ -65,6 +66,8 @@ def write_if_possible(model_dir: str) -> None:
     """Writes the page; a failure is logged, because the job has ended."""
     try:
         logging.info("report: %s", write([model_dir]))
+        look_at.log(history.read(model_dir), checkpoints.read_result(model_dir),
+                    record_file.read_if_whole(model_dir))
     except Exception as error:  # pylint: disable=broad-except
         logging.warning("cannot write %s: %s", model_dir_name.PAGE, errors.first_line(error))
 
@@ -142,6 +145,7 @@ def _of_run(run: run_files.RunFiles, now: float, charts: markup.Charts) -> marku
         "The event files are large: their scalars and histograms were read in part.")
     return markup.Markup("".join((
         head.section(run, lives, now),
+        look_at.section(run),
         markup.section("Damaged files", *map(markup.note, run.damaged)),
         markup.section("Training and evaluation", charts.grid(curves.of_training([run])),
                        markup.note(cut)),

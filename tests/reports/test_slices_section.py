@@ -40,7 +40,7 @@ def test_residuals_are_points_with_their_means():
     assert not slices_section.of_residuals([], charts)
 
 
-def test_the_data_say_what_drifted_and_what_is_new():
+def test_drifted_columns_and_new_values_are_in_a_table():
     column = {"name": _HOSTILE, "missing": [0, 25], "unseen": 7, "examples": [_HOSTILE],
               "drift": 0.31, "has_drifted": True, "medians": [1.0, 2.0]}
     text = slices_section.of_data({
