@@ -20,6 +20,8 @@ _REPEATS = 5
 # A first look with few rows chooses this many of more columns.
 MOST_MEASURED = 20
 _COARSE_ROWS = 200
+# The correlation of ranks from which two columns say nearly the same.
+_ALIKE = 0.95
 # Rows that are predicted in one call.
 _BATCH = 4096
 
@@ -126,6 +128,8 @@ def measured(predict: Predict, rows: Rows, seed: int, until: float) -> dict[str,
     if len(units) > MOST_MEASURED:
         units, tried = _chosen(predict, rows, metric, generator,
                                time.monotonic() + 0.6 * (until - time.monotonic()))
+    groups = alike(rows.columns, [name for name, in units])
+    units = [*units, *groups]
     drops: dict[Unit, list[float]] = {}
     pairs = [(unit, generator) for _ in range(_REPEATS) for unit in units]
     for unit, score in _scores(predict, rows, metric, pairs, until):
@@ -133,10 +137,51 @@ def measured(predict: Predict, rows: Rows, seed: int, until: float) -> dict[str,
     repeats = min(map(len, drops.values())) if len(drops) == len(units) else 0
     if not repeats:
         raise ValueError("the model predicts too slowly to shuffle its columns one after another")
-    found = [_entry(unit, drops[unit][:repeats]) for unit in units]
+    found = [_entry(unit, drops[unit][:repeats]) for unit in units if unit not in groups]
+    together = [_entry(unit, drops[unit][:repeats]) for unit in groups]
     return {"metric": metric.name, "base": _short(base), "rows": len(rows.labels),
             "repeats": repeats, "tried": tried, "columns": len(rows.columns),
-            "found": sorted(found, key=lambda each: -each["drop"])}
+            "found": sorted(found, key=lambda each: -each["drop"]),
+            **({"together": together} if together else {})}
+
+
+def alike(columns: Columns, names: Sequence[str]) -> list[Unit]:
+    """Returns the groups of columns that say nearly the same: numbers whose ranks correlate.
+
+    Spearman (1904). The first column of a group decides; texts are alike if each value of one goes
+    with one value of the other.
+    """
+    ranks = {name: _ranks(columns[name]) for name in names}
+    groups: list[list[str]] = []
+    for name in names:
+        group = next((each for each in groups if _are_alike(ranks[each[0]], ranks[name])), None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    return [tuple(each) for each in groups if len(each) > 1]
+
+
+def _ranks(values: np.ndarray) -> np.ndarray | None:
+    """Returns mean ranks of numbers, or negative numbers for texts; None for vectors."""
+    values = values.reshape([len(values), -1])
+    if values.shape[1] != 1:
+        return None
+    different, places, counts = np.unique(values[:, 0], return_inverse=True, return_counts=True)
+    if len(different) < 2:
+        return None
+    if values.dtype.kind not in "fiu":
+        return -1 - places.reshape([-1]).astype(np.float64)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places.reshape([-1])])
+
+
+def _are_alike(first: np.ndarray | None, second: np.ndarray | None) -> bool:
+    if first is None or second is None or (first[0] < 0) != (second[0] < 0):
+        return False
+    if first[0] > 0:
+        return bool(abs(np.corrcoef(first, second)[0, 1]) > _ALIKE)
+    pairs = len(np.unique(np.stack([first, second]), axis=1).T)
+    return pairs == len(np.unique(first)) == len(np.unique(second)) < len(first) / 2
 
 
 def _chosen(predict: Predict, rows: Rows, metric: Metric, generator: np.random.Generator,

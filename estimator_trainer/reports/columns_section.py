@@ -24,8 +24,10 @@ def section(columns: Mapping[str, Any], charts: markup.Charts) -> markup.Markup:
 def _importance(importance: Mapping[str, Any], secs: float | None) -> list[markup.Markup]:
     metric, found = importance["metric"], importance["found"]
     most = max((each["drop"] for each in found), default=0) or 1
-    rows = [(each["name"], bar(each["drop"] / most), each["drop"],
+    rows = [(each["name"], bar(each["drop"] / most), float(f"{each['drop']:.3g}"),
              f"± {each['deviation']:.2g}") for each in found]
+    together = "; ".join(f"{each['name']} lower {metric} by {each['drop']:.2g}"
+                         for each in importance.get("together", ()))
     headings = ("column", f"drop of {metric} when shuffled", "", "")
     shown = [markup.table(headings, rows[:_MOST_OPEN], "bars"), markup.details(
         f"{len(rows) - _MOST_OPEN} less important columns",
@@ -43,6 +45,8 @@ def _importance(importance: Mapping[str, Any], secs: float | None) -> list[marku
                                          " was no time." if tried < importance["columns"] else "."))
     weak = [each["name"] for each in found if not is_measurable(each)]
     return [markup.Markup(f"<p>{markup.text(_answer(found, metric))}</p>"), *shown,
+            markup.note(f"Columns that hold nearly the same information, shuffled together:"
+                        f" {together}." if together else ""),
             markup.note(f"Without a measurable effect: {', '.join(weak)}." if weak else ""),
             markup.note(f"{how} {Setting('column_importance', False)} leaves this section out.")]
 
@@ -71,23 +75,26 @@ def _responses(responses: Sequence[Mapping[str, Any]], charts: markup.Charts) ->
           f"the mean probability of {', '.join(names)}")
     values = [value for each in responses for mean in each["means"] for value in mean["values"]]
     low, high = min(0.0, *values), max(values)
-    parts = [_of_numbers(each, charts) if each["kind"] == "number" else _of_categories(
+    limits = [min(values), high]
+    parts = [_of_numbers(each, limits, charts) if each["kind"] == "number" else _of_categories(
         each, low, high) for each in responses]
     return [markup.Markup("<h3>The response to one column at a time</h3>"), markup.note(
         f"Each shows {of} when all rows have the same value in this column, and their own in all"
-        " others. Between two marks beneath a line are a tenth of the rows."
-        " Values that never occur together may make the line wrong."),
+        " others. All lines have the same scale. Between two marks beneath a line are a tenth of"
+        " the rows. Values that never occur together may make the line wrong."),
             markup.Markup(f'<div class="grid">{"".join(parts)}</div>')]
 
 
-def _of_numbers(response: Mapping[str, Any], charts: markup.Charts) -> str:
+def _of_numbers(response: Mapping[str, Any], limits: Sequence[float],
+                charts: markup.Charts) -> str:
     means, at = response["means"], response["at"]
-    low = min(value for mean in means for value in mean["values"])
     series: list[tuple[str, str, charts_lib.Points]] = [
         (mean["of"] or "prediction", "line", list(zip(at, mean["values"]))) for mean in means]
     series.append(("deciles of the rows", "points", [
-        (value, low) for value in dict.fromkeys(response["deciles"]) if value in at]))
-    shown = charts.place(charts_lib.chart(response["name"], response["name"], "", series))
+        (value, limits[0]) for value in dict.fromkeys(response["deciles"]) if value in at]))
+    chart = charts_lib.chart(response["name"], response["name"], "", series)
+    # A column that hardly matters looks flat beside the others.
+    shown = charts.place({**chart, "limits": list(limits)})
     if "missing" not in response:
         return shown
     of = ", ".join(f"{mean['of']} {value:.3g}".strip() for mean, value in zip(

@@ -18,8 +18,9 @@ def of_slices(slices: Mapping[str, Any] | None) -> markup.Markup:
     answer = (f"The worst slice: {slices_lib.sentence(worst, metric)}." if worst else
               "No slice is worse than all other rows by more than chance.")
     most = 1.0 if metric == "accuracy" else max((each["score"] for each in found), default=0) or 1
-    rows = [(f"{each['column']}={each['value']}", bar(each["score"] / most), each["score"],
-             f"{markup.text(each['low'])} to {markup.text(each['high'])}", each["elsewhere"],
+    rows = [(f"{each['column']}={each['value']}", bar(each["score"] / most), _short(each["score"]),
+             f"{markup.text(_short(each['low']))} to {markup.text(_short(each['high']))}",
+             _short(each["elsewhere"]),
              each["rows"],
              "worse" if each["is_significant"] else "") for each in found]
     headings = ("slice", metric, "", "95 % interval", "elsewhere", "rows", "")
@@ -83,6 +84,10 @@ def _row(column: Mapping[str, Any], data: Mapping[str, Any]) -> list[Any]:
     return [name, drift + ", drifted" * column["has_drifted"],
             _share(training, data["training_rows"]), _share(evaluated, data["evaluation_rows"]),
             *medians, unseen]
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.3g}")
 
 
 def _share(count: int, rows: int) -> str:

@@ -62,6 +62,7 @@ def test_importance_is_that_of_scikit_learn():
         Model(), np.stack([made[name] for name in _NAMES], axis=1), labels, scoring=score,
         n_repeats=40, random_state=0)
     found = column_importance.measured(_probabilities, Rows(made, labels), 0, _in_a_minute())
+    assert [each["name"] for each in found["together"]] == ["strong, twin"]
     assert found["metric"] == "AUC" and found["repeats"] == 5
     assert found["base"] == pytest.approx(score(None, np.stack(
         [made[name] for name in _NAMES], axis=1), labels), abs=1e-5)
@@ -100,6 +101,21 @@ def test_the_few_columns_that_matter_among_many_are_found():
         _probabilities, Rows(made, _labels(made)), 0, _in_a_minute())
     assert (found["columns"], found["tried"], len(found["found"])) == (204, 204, 20)
     assert [each["name"] for each in found["found"][:2]] == ["strong", "weak"]
+
+
+def test_columns_with_the_same_content_are_shuffled_together_too():
+    made = _table()
+    made |= {"word": np.where(made["noise"] > 0, b"a", b"b").astype(object),
+             "code": np.where(made["noise"] > 0, b"x", b"y").astype(object),
+             "vector": np.zeros([600, 2])}
+
+    def predict(each):
+        return _probabilities({**each, "strong": (each["strong"] + each["twin"]) / 2})
+
+    found = column_importance.measured(predict, Rows(made, _labels(made)), 0, _in_a_minute())
+    drops = {each["name"]: each["drop"] for each in [*found["found"], *found["together"]]}
+    assert [each["name"] for each in found["together"]] == ["strong, twin", "word, code"]
+    assert drops["strong, twin"] > drops["strong"] + drops["twin"]
 
 
 def test_without_time_there_is_a_reason():

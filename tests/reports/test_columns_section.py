@@ -31,6 +31,9 @@ def test_the_first_sentence_answers_which_column_matters():
     assert ("<p>contract matters most: shuffled, it lowers AUC by 0.2; next months (0.05).</p>"
             in text)
     assert "Without a measurable effect: region." in text and "in 0.5 s altogether" in text
+    together = {"together": [{"name": "a, b", "drop": 0.3, "deviation": 0.01}]}
+    text, _ = _shown({"importance": {**_importance(("a", 0.1), ("b", 0.1)), **together}})
+    assert "shuffled together: a, b lower AUC by 0.3." in text
     text, _ = _shown({"importance": _importance(("a", 0.001), ("b", -0.2))})
     assert "No column lowers AUC measurably" in text
 

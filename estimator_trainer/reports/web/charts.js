@@ -41,7 +41,7 @@ window.Charts = (function () {
       return {...each, kind: kind, look: each.colour === undefined ? i : each.colour, dash: i,
               isBridged: true};
     });
-    return {x: chart.x, data: chart.data, series: series, bands: []};
+    return {x: chart.x, data: chart.data, series: series, bands: [], limits: chart.limits};
   }
 
   // Dots so close to each other would hide their line.
