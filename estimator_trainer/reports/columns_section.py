@@ -5,8 +5,8 @@ from typing import Any, Mapping, Sequence
 from estimator_trainer.errors import Setting
 from estimator_trainer.reports import charts as charts_lib, markup
 
-# A column whose drop is within so many deviations of 0 may have it by chance.
-_DEVIATIONS = 2
+# A drop within so many of its own deviations of 0 may be chance: Student's t of five repeats.
+_DEVIATIONS = 2.78
 _MOST_OPEN = 10
 
 
@@ -43,22 +43,24 @@ def _importance(importance: Mapping[str, Any], secs: float | None) -> list[marku
         how += (f" A first look with fewer rows chose {len(found)} of"
                 f" {tried:,} columns" + (f"; for the other {importance['columns'] - tried:,} there"
                                          " was no time." if tried < importance["columns"] else "."))
-    weak = [each["name"] for each in found if not is_measurable(each)]
-    return [markup.Markup(f"<p>{markup.text(_answer(found, metric))}</p>"), *shown,
+    weak = [each["name"] for each in found if not _is_measurable(each, importance)]
+    return [markup.Markup(f"<p>{markup.text(_answer(importance))}</p>"), *shown,
             markup.note(f"Columns that hold nearly the same information, shuffled together:"
                         f" {together}." if together else ""),
             markup.note(f"Without a measurable effect: {', '.join(weak)}." if weak else ""),
             markup.note(f"{how} {Setting('column_importance', False)} leaves this section out.")]
 
 
-def is_measurable(column: Mapping[str, Any]) -> bool:
-    """Returns whether the drop is more than chance."""
-    return bool(column["drop"] > _DEVIATIONS * column["deviation"] and column["drop"] > 0)
+def _is_measurable(column: Mapping[str, Any], importance: Mapping[str, Any]) -> bool:
+    """Returns whether the mean drop is more than the chance of its repeats."""
+    error = column["deviation"] / max(1, importance["repeats"] - 1) ** 0.5
+    return bool(column["drop"] > max(0.0, _DEVIATIONS * error))
 
 
-def _answer(found: Sequence[Mapping[str, Any]], metric: str) -> str:
+def _answer(importance: Mapping[str, Any]) -> str:
     """Returns the answer to the section's title in one sentence."""
-    used = [each for each in found if is_measurable(each)]
+    metric = importance["metric"]
+    used = [each for each in importance["found"] if _is_measurable(each, importance)]
     if not used:
         return f"No column lowers {metric} measurably when its values are shuffled."
     first, *others = used
