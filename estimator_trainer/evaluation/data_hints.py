@@ -42,7 +42,7 @@ def of_few(content: Mapping[str, Any]) -> list[str]:
     if count >= _FEW_EXAMPLES:
         return []
     text = f"the evaluation has {count:,} examples only"
-    if content["kind"] == "regression":
+    if content.get("accuracy") is None:
         return [f"{text}: with others, its figures may differ much"]
     low, high = slices_lib.wilson(content["accuracy"], max(1, content["examples"]))
     return [f"{text}: an accuracy of {content['accuracy']:.2g} may as well be {low:.2g} or"
