@@ -49,7 +49,7 @@ def test_labels_have_the_metrics_of_scikit_learn():
         metrics.recall_score(labels, chosen, average=None))
     assert [each["auc"] for each in found["curves"]] == pytest.approx(
         metrics.roc_auc_score(labels, probabilities, average=None))
-    assert len(found["worst"]) == 8 and hints.of_evaluation(found) == []
+    assert len(found["worst"]) == 8 and hints.of_evaluation(found, {}) == []
     text = _text(found)
     assert "All labels are right in" in text and "Hamming loss" in text and "green" in text
 
