@@ -22,11 +22,15 @@ def section(run: RunFiles) -> markup.Markup:
 
 def of_run(run: RunFiles) -> list[str]:
     """Returns a sentence for each thing that the user should look at, the most important first."""
-    params = _params(run.record)
     course = of_history(run.lines, run.result, run.record)
-    content = run.judgement
-    if not content:
-        return course
+    try:
+        return _of_judged(run, run.judgement, course) if run.judgement else course
+    except KeyError:
+        return course  # An earlier version wrote fewer entries.
+
+
+def _of_judged(run: RunFiles, content: Mapping[str, Any], course: Sequence[str]) -> list[str]:
+    params = _params(run.record)
     losses = [loss for _, loss in _losses(run.lines, "train")]
     return [*data_hints.of_leak(content, params), *hints.of_answers(content),
             *(hints.of_training([losses[0], *losses], content, params) if losses else ()),

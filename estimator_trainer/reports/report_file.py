@@ -13,10 +13,9 @@ from typing import Any, Sequence, TypedDict
 
 from estimator_trainer import __version__, errors, result as result_lib, schema
 from estimator_trainer.coordination import shared_files
-from estimator_trainer.evaluation import hints
 from estimator_trainer.record import run_record
-from estimator_trainer.reports import (compared_settings, curves, head as head_lib, run_summary,
-                                       task_lives, task_load)
+from estimator_trainer.reports import (compared_settings, curves, head as head_lib, look_at,
+                                       run_summary, task_lives, task_load)
 from estimator_trainer.reports.run_files import RunFiles
 
 FORMAT = 1
@@ -151,14 +150,7 @@ def _of_run(run: RunFiles, now: float, is_brief: bool) -> dict[str, Any]:
         "record": run.record and json.loads(run_record.to_json(run.record)),
         "curves": [] if is_brief else _curves(run),
         "tasks": [] if is_brief else _tasks(run, lives), "evaluation": content,
-        "hints": _hints(content) if content else [], "damaged": run.damaged}
-
-
-def _hints(content: dict[str, Any]) -> list[str]:
-    try:
-        return hints.of_evaluation(content)
-    except KeyError:
-        return []  # An earlier version wrote fewer entries.
+        "hints": [] if is_brief else look_at.of_run(run), "damaged": run.damaged}
 
 
 def _head(run: RunFiles, lives: head_lib.Lives, now: float) -> dict[str, Any]:

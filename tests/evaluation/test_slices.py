@@ -54,7 +54,7 @@ def test_few_rows_are_no_slice():
     assert slices.of_rows({"x": np.zeros(9)}, labels[:9], np.eye(2)[labels[:9]]) is None
 
 
-def test_a_regression_has_errors_in_its_own_unit_and_missing_values_as_a_slice():
+def test_a_regression_has_missing_values_as_a_slice():
     generator = np.random.default_rng(0)
     number = generator.normal(size=300)
     number[::5] = np.nan

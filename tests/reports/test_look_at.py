@@ -50,3 +50,11 @@ def test_five_hints_are_shown_at_most_and_escaped():
     text = look_at.section(_run(judged))
     assert text.count("<li>") == 5 and "<script" not in text
     assert "The model is no better than" in text
+
+
+def test_a_file_of_an_earlier_version_has_the_hints_on_its_course():
+    falls = [1 / i for i in range(1, 11)]
+    old = {"kind": "classification", "examples": 50, "evaluated": 50, "matrix": None,
+           "per_class": [{"name": "a", "examples": 30}, {"name": "b", "examples": 20}]}
+    [hint] = look_at.of_run(_run(old, evaluated=falls, trained=falls))
+    assert hint.startswith("the evaluation loss still falls")
