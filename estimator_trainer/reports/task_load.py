@@ -66,6 +66,7 @@ def of_run(run: RunFiles) -> list[Load]:
         task, kind = line["task"], line["kind"]
         if kind == "trains":
             prepares.add(task)
+            tasks.setdefault(task, {})
         elif kind in ("train", "evaluation", "load", "sample"):
             # The first line of a training has the preparation of the graph in its time.
             kind = "first" if kind == "train" and task in prepares else kind
@@ -101,7 +102,7 @@ def _of_task(task: str, kinds: dict[str, list[dict[str, Any]]], is_synchronous: 
         _mean(busy, "cpu"), max((line["memory_mb"] for line in busy
                                  if line.get("memory_mb") is not None), default=None),
         _known(statistics.median, samples, "received_bytes"),
-        # The trace of a ps leaves out transfers while another trainer's trace ends.
+        # A sample may lack tensors that a ps received while another trainer's trace ended.
         _known(max, samples, "sent_bytes"), computes_secs, own_secs,
         None if mean_of_others is None else (mean_of_others, max(others)),
         is_synchronous, len(samples))
@@ -165,7 +166,7 @@ def _slowness(load: Load) -> float:
 def slowest(loads: Sequence[Load]) -> tuple[str, str]:
     """Returns the trainer that is clearly slower than the others, and a sentence; "" for none."""
     trainers = [load for load in loads if load.is_trainer and _slowness(load)]
-    if len(trainers) < 2:
+    if len(trainers) < 2 or _silent(loads):
         return "", ""
     first, *others = sorted(trainers, key=_slowness, reverse=True)
     median = statistics.median(_slowness(load) for load in others)
@@ -180,6 +181,12 @@ def slowest(loads: Sequence[Load]) -> tuple[str, str]:
     return first.task, (
         f"{first.task} is the slowest: its part of a step takes {_millis(_slowness(first))},"
         f" {ratio:.3g} times the median of the others ({_millis(median)}){why}.")
+
+
+def _silent(loads: Sequence[Load]) -> list[str]:
+    """Returns the trainers without figures, of which one may be the slowest."""
+    return [load.task for load in loads if not load.is_trainer and load.cpu is None
+            and load.memory_mb is None]
 
 
 def _why_slow(load: Load, others: Sequence[Load]) -> str:
@@ -245,7 +252,7 @@ def section(run: RunFiles, charts: str = "") -> markup.Markup:
     """Returns the section on how busy the tasks were, with their charts; empty if nothing is known.
     """
     loads = of_run(run)
-    if not loads:
+    if not any(load.is_trainer or load.cpu is not None for load in loads):
         return markup.Markup("")
     name, _ = slowest(loads)
     columns = [(title, cells) for title, cell in _COLUMNS if any(
@@ -327,6 +334,9 @@ def _explained(loads: Sequence[Load]) -> list[str]:
     if unknown:
         found.append(f"The steps/s of {', '.join(unknown)} are of traced steps: there is no line of"
                      " progress.")
+    if silent := _silent(loads):
+        found.append(f"There are no figures of {', '.join(silent)}: too few steps for a line of"
+                     " progress or a sample.")
     if samples and not any("own" in load.shares for load in trainers):
         found.append("The waits of a step on a GPU are not known.")
     if any(load.others_updates for load in trainers):

@@ -28,6 +28,7 @@ _LOOP = "estimator_trainer/while/LoopCond"
 _INPUT = re.compile(r"IteratorGetNext")
 _ALL_REDUCE = re.compile(r"Collective")
 _TOKEN = "sync_token_q_Dequeue"
+_TRANSFER_NAME = re.compile(r"\] (\S+) from ")
 _TRANSFERS = ("RecvTensor", "RecvBuf")
 
 
@@ -95,7 +96,8 @@ def divided(devices: Iterable[Any]) -> dict[str, float]:
     there are bytes alone.
     """
     own: list[_Node] = []
-    received, sent = 0, 0
+    received = 0
+    sent: dict[str, list[int]] = {}
     tokens_micros: list[int] = []
     has_ps = has_gpu = False
     for device in devices:
@@ -104,7 +106,12 @@ def divided(devices: Iterable[Any]) -> dict[str, float]:
         for each in device.node_stats:
             if each.node_name in _TRANSFERS:
                 size = _size(each)
-                received, sent = received + size * (not is_ps), sent + size * is_ps
+                if not is_ps:
+                    received += size
+                elif size:
+                    # A ps leaves out some transfers while another trainer's trace ends. Each
+                    # tensor goes to it once a step.
+                    sent.setdefault(_name_of_transfer(each), []).append(size)
             elif is_ps:
                 if each.node_name.endswith(_TOKEN):
                     tokens_micros.append(each.all_end_rel_micros)
@@ -114,7 +121,7 @@ def divided(devices: Iterable[Any]) -> dict[str, float]:
     steps = max(1, len(edges) - 1)
     parts: dict[str, float] = {"received_bytes": received // steps}
     if has_ps:
-        parts["sent_bytes"] = sent // steps
+        parts["sent_bytes"] = sum(sum(sizes) // len(sizes) for sizes in sent.values())
     if not own or len(edges) == 1:
         return {}
     if has_gpu:
@@ -167,6 +174,11 @@ def _node(stats: Any) -> _Node:
     found = _OP_TYPE.search(stats.timeline_label)
     return _Node(stats.node_name, found.group(1) if found else "", stats.all_start_micros,
                  stats.all_start_micros + stats.all_end_rel_micros)
+
+
+def _name_of_transfer(stats: Any) -> str:
+    found = _TRANSFER_NAME.search(stats.timeline_label)
+    return found.group(1) if found else stats.timeline_label
 
 
 def _size(stats: Any) -> int:

@@ -74,7 +74,7 @@ def _loads(tmp_path, *args):
 @pytest.mark.parametrize("part, words", [
     ("input", "of its time for input"), ("compute", "it computes")])
 def test_the_straggler_of_an_asynchronous_job_is_named(tmp_path, part, words):
-    loads = _loads(tmp_path, "launch", "--worker=2", "--ps=1", "--", "--train_steps=3000",
+    loads = _loads(tmp_path, "launch", "--worker=2", "--ps=1", "--", "--train_steps=12000",
                    "--param=slow_task=worker:1", f"--param=slow_part={part}")
     name, sentence = task_load.slowest(loads)
     assert name == loads[0].task == "worker:1" and words in sentence

@@ -132,3 +132,12 @@ def test_the_preparation_of_the_graph_slows_no_task_down():
     assert load.steps_per_sec == 600.0
     [load] = task_load.of_run(_run(trains, first))
     assert load.steps_per_sec == 5.0
+
+
+def test_no_straggler_is_named_beside_a_trainer_without_figures():
+    trains = {"task": "worker:1", "kind": "trains", "step": 0}
+    run = _run(trains, _train("chief:0", own_steps_per_sec=10.0, others_updates=1.0),
+               _train("worker:0", own_steps_per_sec=90.0, others_updates=1.0))
+    assert task_load.slowest(task_load.of_run(run)) == ("", "")
+    assert "no figures of worker:1" in str(task_load.section(run))
+    assert task_load.section(_run(trains)) == ""

@@ -17,13 +17,16 @@ _WORKER, _PS = "/job:worker/replica:0/task:1/device:CPU:0", "/job:ps/replica:0/t
 
 
 def _device(stats, name, *nodes):
-    """Adds a device with nodes (name, type, start, end), or transfers (name, None, bytes)."""
+    """Adds a device with nodes (name, type, start, end), or transfers (name, None, bytes...)."""
     device = stats.dev_stats.add(device=name)
-    for node_name, kind, *numbers in nodes:
-        node = device.node_stats.add(node_name=node_name)
+    for number, (node_name, kind, *numbers) in enumerate(nodes):
         if kind is None:
-            node.output.add().tensor_description.allocation_description.requested_bytes = numbers[0]
+            for size in numbers:
+                node = device.node_stats.add(node_name=node_name,
+                                             timeline_label=f"[{size}B] edge_{number} from a to b")
+                node.output.add().tensor_description.allocation_description.requested_bytes = size
         else:
+            node = device.node_stats.add(node_name=node_name)
             node.timeline_label = f"{node_name} = {kind}(x)"
             node.all_start_micros = numbers[0]
             node.all_end_rel_micros = numbers[1] - numbers[0]
@@ -38,7 +41,8 @@ def _divided(*devices):
 
 def test_divided_finds_own_work_and_waits_beside_ps():
     parts = _divided(
-        (_WORKER, ("RecvTensor", None, 600)), (_PS, ("RecvTensor", None, 400)),
+        (_WORKER, ("RecvTensor", None, 600)),
+        (_PS, ("RecvTensor", None, 190, 0), ("RecvTensor", None, 10, 10)),
         (_PS, ("update", "ResourceApplyGradientDescent", 900, 5000)),
         (_WORKER, ("early", "MatMul", 0, 900), (_LOOP, "LoopCond", 990, 1000),
          ("split", "SplitV", 2000, 2100),  # 1,000 for the variables.
