@@ -4,6 +4,7 @@ TensorFlow traces a few steps of one session run. A trace costs milliseconds, so
 rare, and together take at most a two-hundredth of the time.
 """
 
+import dataclasses
 import re
 import time
 from typing import Any, Iterable, NamedTuple
@@ -85,6 +86,21 @@ class _Node(NamedTuple):
     end: int
 
 
+@dataclasses.dataclass
+class _Trace:
+    """The operations of this task, the bytes of transfers, and the waits for tokens.
+
+    `sent` has the sizes of the transfers to the ps by their names.
+    """
+
+    own: list[_Node] = dataclasses.field(default_factory=list)
+    received: int = 0
+    sent: dict[str, list[int]] = dataclasses.field(default_factory=dict)
+    tokens_micros: list[int] = dataclasses.field(default_factory=list)
+    has_ps: bool = False
+    has_gpu: bool = False
+
+
 def divided(devices: Iterable[Any]) -> dict[str, float]:
     """Returns the parts of a traced step, each the mean of the trace's steps; {} without a step.
 
@@ -95,48 +111,49 @@ def divided(devices: Iterable[Any]) -> dict[str, float]:
     tasks and, beside ps, go to them. With a GPU, whose work goes on after its operations return,
     there are bytes alone.
     """
-    own: list[_Node] = []
-    received = 0
-    sent: dict[str, list[int]] = {}
-    tokens_micros: list[int] = []
-    has_ps = has_gpu = False
-    for device in devices:
-        is_ps = device.device.startswith("/job:ps/")
-        has_ps, has_gpu = has_ps or is_ps, has_gpu or "GPU:" in device.device
-        for each in device.node_stats:
-            if each.node_name in _TRANSFERS:
-                size = _size(each)
-                if not is_ps:
-                    received += size
-                elif size:
-                    # A ps leaves out some transfers while another trainer's trace ends. Each
-                    # tensor goes to it once a step.
-                    sent.setdefault(_name_of_transfer(each), []).append(size)
-            elif is_ps:
-                if each.node_name.endswith(_TOKEN):
-                    tokens_micros.append(each.all_end_rel_micros)
-            else:
-                own.append(_node(each))
-    edges = sorted(each.end for each in own if each.name.startswith(_LOOP))
-    steps = max(1, len(edges) - 1)
-    parts: dict[str, float] = {"received_bytes": received // steps}
-    if has_ps:
-        parts["sent_bytes"] = sum(sum(sizes) // len(sizes) for sizes in sent.values())
-    if not own or len(edges) == 1:
+    trace = _read(devices)
+    edges = sorted(each.end for each in trace.own if each.name.startswith(_LOOP))
+    if not trace.own or len(edges) == 1:
         return {}
-    if has_gpu:
+    steps = max(1, len(edges) - 1)
+    parts: dict[str, float] = {"received_bytes": trace.received // steps}
+    if trace.has_ps:
+        parts["sent_bytes"] = sum(sum(sizes) // len(sizes) for sizes in trace.sent.values())
+    if trace.has_gpu:
         return parts
     start, end = (edges[0], edges[-1]) if edges else (
-        min(each.start for each in own), max(each.end for each in own))
-    micros = _shares(own, start, end, has_ps)
-    if not has_ps:
+        min(each.start for each in trace.own), max(each.end for each in trace.own))
+    micros = _shares(trace.own, start, end, trace.has_ps)
+    if not trace.has_ps:
         del micros["ps"]
-    elif tokens_micros:
-        micros["workers"] = min(sum(tokens_micros), micros["ps"])
+    elif trace.tokens_micros:
+        micros["workers"] = min(sum(trace.tokens_micros), micros["ps"])
         micros["ps"] -= micros["workers"]
     else:
         del micros["workers"]
     return parts | {f"{name}_secs": each / steps / 1e6 for name, each in micros.items()}
+
+
+def _read(devices: Iterable[Any]) -> _Trace:
+    trace = _Trace()
+    for device in devices:
+        is_ps = device.device.startswith("/job:ps/")
+        trace.has_ps, trace.has_gpu = trace.has_ps or is_ps, (
+            trace.has_gpu or "GPU:" in device.device)
+        for each in device.node_stats:
+            if each.node_name in _TRANSFERS:
+                size = _size(each)
+                if not is_ps:
+                    trace.received += size
+                elif size:
+                    # A ps leaves out some transfers while another trainer's trace ends. Each
+                    # tensor goes to it once a step.
+                    trace.sent.setdefault(_name_of_transfer(each), []).append(size)
+            elif not is_ps:
+                trace.own.append(_node(each))
+            elif each.node_name.endswith(_TOKEN):
+                trace.tokens_micros.append(each.all_end_rel_micros)
+    return trace
 
 
 def _shares(own: list[_Node], start: int, end: int, has_ps: bool) -> dict[str, float]:
