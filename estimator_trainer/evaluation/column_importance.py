@@ -120,14 +120,17 @@ def measured(predict: Predict, rows: Rows, seed: int, until: float) -> dict[str,
     """
     outputs = predict(rows.columns)
     metric = metric_of(rows.labels, outputs)
-    base = metric.score(rows.labels, outputs)
-    if not np.isfinite(base):
-        raise ValueError("not all predictions of these rows are finite numbers")
     units: list[Unit] = [(name,) for name in rows.columns]
     tried, generator = len(units), np.random.default_rng(seed)
     if len(units) > MOST_MEASURED:
+        start = time.monotonic()
         units, tried = _chosen(predict, rows, metric, generator,
-                               time.monotonic() + 0.6 * (until - time.monotonic()))
+                               start + 0.6 * (until - start))
+        rows = _affordable(rows, tried * _COARSE_ROWS / (time.monotonic() - start), until)
+        outputs = outputs[:len(rows.labels)]
+    base = metric.score(rows.labels, outputs)
+    if not np.isfinite(base):
+        raise ValueError("not all predictions of these rows are finite numbers")
     groups = alike(rows.columns, [name for name, in units])
     units = [*units, *groups]
     drops: dict[Unit, list[float]] = {}
@@ -182,6 +185,12 @@ def _are_alike(first: np.ndarray | None, second: np.ndarray | None) -> bool:
         return bool(abs(np.corrcoef(first, second)[0, 1]) > _ALIKE)
     pairs = len(np.unique(np.stack([first, second]), axis=1).T)
     return pairs == len(np.unique(first)) == len(np.unique(second)) < len(first) / 2
+
+
+def _affordable(rows: Rows, rows_per_sec: float, until: float) -> Rows:
+    """Returns as many of the rows as there is time for, in every repeat."""
+    size = int(rows_per_sec * (until - time.monotonic()) / (_REPEATS * MOST_MEASURED))
+    return rows.taken(np.arange(min(len(rows.labels), max(_COARSE_ROWS, size))))
 
 
 def _chosen(predict: Predict, rows: Rows, metric: Metric, generator: np.random.Generator,

@@ -25,7 +25,7 @@ def _importance(importance: Mapping[str, Any], secs: float | None) -> list[marku
     metric, found = importance["metric"], importance["found"]
     most = max((each["drop"] for each in found), default=0) or 1
     rows = [(each["name"], bar(each["drop"] / most), float(f"{each['drop']:.3g}"),
-             f"± {each['deviation']:.2g}") for each in found]
+             f"± {each['deviation']:.2g}" if importance["repeats"] > 1 else "") for each in found]
     together = "; ".join(f"{each['name']} lower {metric} by {each['drop']:.2g}"
                          for each in importance.get("together", ()))
     headings = ("column", f"drop of {metric} when shuffled", "", "")

@@ -103,6 +103,20 @@ def test_the_few_columns_that_matter_among_many_are_found():
     assert [each["name"] for each in found["found"][:2]] == ["strong", "weak"]
 
 
+def test_a_slow_model_of_many_columns_has_fewer_rows_and_all_repeats():
+    made = _table(2000)
+    made |= {f"column {i}": np.zeros(2000) for i in range(30)}
+
+    def predict(each):
+        time.sleep(len(each["strong"]) / 80_000)
+        return _probabilities(each)
+
+    found = column_importance.measured(
+        predict, Rows(made, _labels(made)), 0, time.monotonic() + 1)
+    assert 200 <= found["rows"] < 2000 and found["repeats"] >= 3 and found["tried"] == 34
+    assert found["found"][0]["name"] == "strong"
+
+
 def test_columns_with_the_same_content_are_shuffled_together_too():
     made = _table()
     made |= {"word": np.where(made["noise"] > 0, b"a", b"b").astype(object),
