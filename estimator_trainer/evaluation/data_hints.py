@@ -60,7 +60,7 @@ def of_drift(content: Mapping[str, Any]) -> list[str]:
     for each in sorted(columns, key=lambda each: -each["drift"])[:_SHOWN]:
         low, high = each.get("medians") or (None, None)
         shown.append(f"{each['name']!r} (PSI {each['drift']:.2g}" + (
-            f", median {low:.4g} in training and {high:.4g} in the evaluation)"
+            f", median {low:.6g} in training and {high:.6g} in the evaluation)"
             if low is not None and high != low else ")"))
     others = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
     return [f"drifted between training and evaluation: {', '.join(shown)}{others}. The metrics are"

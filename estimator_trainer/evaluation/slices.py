@@ -77,8 +77,8 @@ def worst(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def sentence(found: Mapping[str, Any], metric: str) -> str:
     """Returns a slice in words: "contract=monthly: accuracy 0.71 in 742 rows, 0.84 elsewhere"."""
-    return (f"{found['column']}={found['value']}: {metric} {found['score']:.3g} in"
-            f" {found['rows']:,} rows, {found['elsewhere']:.3g} elsewhere")
+    return (f"{found['column']}={found['value']}: {metric} {_text(found['score'])} in"
+            f" {found['rows']:,} rows, {_text(found['elsewhere'])} elsewhere")
 
 
 def wilson(share: float, rows: int) -> tuple[float, float]:
@@ -136,7 +136,16 @@ def _quarters(name: str, values: np.ndarray, full: np.ndarray) -> Iterator[_Rows
     edges = np.unique(np.quantile(full, [0, 0.25, 0.5, 0.75, 1]))
     for i, (low, high) in enumerate(zip(edges, edges[1:])):
         is_in = (values >= low) & (values < high if i < len(edges) - 2 else values <= high)
-        yield _Rows(name, f"{low:.4g} to {high:.4g}", is_in)
+        yield _Rows(name, f"{_plain(low)} to {_plain(high)}", is_in)
+
+
+def _text(value: float) -> str:
+    return f"{float(f'{value:.3g}'):,.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.3g}"
+
+
+def _plain(value: float) -> str:
+    """Returns a number without an exponent: a postal code or a year must be readable."""
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def _short(value: Any) -> float:
