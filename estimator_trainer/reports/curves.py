@@ -143,7 +143,8 @@ def of_training(runs: Sequence[RunFiles]) -> list[Chart]:
                 f"{run.prefix}evaluation {eval_name}".strip(), "dots", points, run.index,
                 (colour, dash + bool(eval_name))))
     names = sorted(found, key=lambda name: (
-        name != "loss", name != "accuracy", name == "learning_rate", name))
+        # The parts of a model and of its labels, such as "dnn/logits/...", come last.
+        name != "loss", name != "accuracy", "/" in name, name == "learning_rate", name))
     settings = next((run.record.settings for run in runs if run.record), {})
     charts_found = [_chart(name, name, found[name], known, metric_direction.of_metric(
         name, settings)) for name in names]

@@ -24,7 +24,8 @@ COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
 # The first keeps the sections as they came, before the others change them.
 _SCRIPTS = ("live.js", "uPlot.iife.min.js", "charts.js", "curves.js", "chart_tools.js",
-            "threshold.js", "confusion.js", "tables.js", "runs_table.js", "copy.js")
+            "threshold.js", "confusion.js", "tables.js", "runs_table.js", "copy.js",
+            "contents.js")
 
 
 def write(model_dirs: Sequence[str], output: str = "") -> str:
@@ -150,9 +151,9 @@ def _of_run(run: run_files.RunFiles, now: float, charts: markup.Charts) -> marku
         markup.section("Training and evaluation", charts.grid(curves.of_training([run])),
                        markup.note(cut)),
         evaluation_section.section(run.judgement, charts),
-        what_ran.section(run),
         lives_lib.section(lives),
         task_load.section(run, charts.grid(speed)),
+        what_ran.section(run),
         markup.section("Variables", charts.grid(histograms) if histograms else ""))))
 
 
