@@ -131,11 +131,11 @@ def _facts(run: RunFiles, lives: Lives, found: State) -> list[tuple[str, str]]:
     final = run.result.metrics if run.result and not found.is_running else {}
     latest = ({name: (value, final.get("global_step", found.step)) for name, value in final.items()
                if _is_metric(name, value)} or _latest_metrics(run))
-    facts += [(f"{name} at step {step:,}", f"{value:.4g}")
+    facts += [(f"{name} at step {step:,}", markup.text(float(value)))
               for name, (value, step) in latest.items()]
     # The history has fewer digits than the result.
     if (best := _best(run)) and latest.get(best[0], (0.0, -1))[1] != best[2]:
-        facts.append((f"best {best[0]}, at step {best[2]:,}", f"{best[1]:.4g}"))
+        facts.append((f"best {best[0]}, at step {best[2]:,}", markup.text(float(best[1]))))
     if wall := wall_secs(lives):
         facts.append(("wall time", task_lives.duration(wall)))
     return facts

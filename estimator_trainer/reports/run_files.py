@@ -108,8 +108,9 @@ def not_a_training(model_dir: str, why: str) -> Problem:
 # The longest time for event files, which may have images of every step.
 _MOST_SECS = 8.0
 _MOST_HISTOGRAMS = 24
-# TensorFlow's own scalars, which are in the job's history, too.
-_LEFT_OUT = ("loss", "global_step/sec", "global_step_1/sec", "examples/sec")
+# TensorFlow's own scalars, which are in the job's history, too: the Estimator's loss is "loss_1" if
+# the model's head has a summary of this name.
+_LEFT_OUT = ("loss", "loss_1", "global_step/sec", "global_step_1/sec", "examples/sec")
 
 
 class Point(NamedTuple):

@@ -196,6 +196,7 @@ def _run(folder, **values):
     return run_files.read(str(curve_runs.write(folder, ("chief:0", "worker:0"), **values)))
 
 
+@pytest.mark.soak
 def test_a_large_run_is_drawn_in_less_than_a_second(driver, tmp_path):
     curve_runs.write(tmp_path, ["chief:0", *(f"worker:{i}" for i in range(63))], steps=100_000,
                      points=60, evaluations=1000, num_metrics=40)

@@ -20,6 +20,8 @@ from estimator_trainer.reports import report_command, run_folders, runs_server, 
 from tests.support import compared_runs
 from tests.support.compared_runs import Run
 
+pytestmark = pytest.mark.cluster  # All of it takes seconds.
+
 _HOSTILE = "x\"'><img src=x onerror=alert(1)>"
 
 
