@@ -329,7 +329,8 @@ def _explained(loads: Sequence[Load]) -> list[str]:
         found.append(f"Other waits and bytes come from {samples} traced samples of a few steps, the"
                      " bytes from the tensors and gradients in them; their protocol is left out.")
     elif len(trainers) > 1:
-        found.append("Waits for other tasks, and bytes, are not known: no step was traced.")
+        found.append("Waits for other tasks, and bytes, are not known: no step was traced. Steps of"
+                     " short trainings and of GPUs are not.")
     unknown = [load.task for load in trainers if load.examples_per_sec is None]
     if unknown:
         found.append(f"The steps/s of {', '.join(unknown)} are of traced steps: there is no line of"
@@ -337,8 +338,6 @@ def _explained(loads: Sequence[Load]) -> list[str]:
     if silent := _silent(loads):
         found.append(f"There are no figures of {', '.join(silent)}: too few steps for a line of"
                      " progress or a sample.")
-    if samples and not any("own" in load.shares for load in trainers):
-        found.append("The waits of a step on a GPU are not known.")
     if any(load.others_updates for load in trainers):
         found.append("Updates by others: how many updates other trainers make for each of its own,"
                      " and the most between two lines of the log. A gradient is at most so stale:"

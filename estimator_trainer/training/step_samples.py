@@ -38,7 +38,8 @@ class StepSamples(tf.estimator.SessionRunHook):
 
     def __init__(self, task: TaskConfig, loop_size: LoopSize):
         """Makes the hook; it comes after the one that plans the runs of `loop_size`."""
-        self._has_peers = task.num_trainers > 1
+        # The trace of a GPU costs more, and lacks what goes on after its operations return.
+        self._is_traced = task.num_trainers > 1 and not tf.config.list_physical_devices("GPU")
         self._loop_size = loop_size
 
     def after_create_session(self, session: tf.compat.v1.Session, coord: Any) -> None:
@@ -63,7 +64,7 @@ class StepSamples(tf.estimator.SessionRunHook):
             extra = max(0.0, extra) + time.monotonic() - now
             self._gap_secs = min(2 * self._gap_secs, _LONGEST_SECS)
             self._due_at = now + max(self._gap_secs, _REST * extra)
-        if self._has_peers and self._num_runs >= _FIRST_RUNS and now >= self._due_at:
+        if self._is_traced and self._num_runs >= _FIRST_RUNS and now >= self._due_at:
             self._loop_size.sample_next(_STEPS)
 
     def _emit(self, run_metadata: Any) -> None:
@@ -98,7 +99,6 @@ class _Trace:
     sent: dict[str, list[int]] = dataclasses.field(default_factory=dict)
     tokens_micros: list[int] = dataclasses.field(default_factory=list)
     has_ps: bool = False
-    has_gpu: bool = False
 
 
 def divided(devices: Iterable[Any]) -> dict[str, float]:
@@ -108,8 +108,7 @@ def divided(devices: Iterable[Any]) -> dict[str, float]:
     computes; while nothing computes, `input_secs` end as a batch comes, `workers_secs` as an
     all-reduce ends or, beside ps, while a token of a synchronous step is due, and `ps_secs` as
     another tensor comes. `received_bytes` and `sent_bytes` are the tensors that come from other
-    tasks and, beside ps, go to them. With a GPU, whose work goes on after its operations return,
-    there are bytes alone.
+    tasks and, beside ps, go to them.
     """
     trace = _read(devices)
     edges = sorted(each.end for each in trace.own if each.name.startswith(_LOOP))
@@ -119,8 +118,6 @@ def divided(devices: Iterable[Any]) -> dict[str, float]:
     parts: dict[str, float] = {"received_bytes": trace.received // steps}
     if trace.has_ps:
         parts["sent_bytes"] = sum(sum(sizes) // len(sizes) for sizes in trace.sent.values())
-    if trace.has_gpu:
-        return parts
     start, end = (edges[0], edges[-1]) if edges else (
         min(each.start for each in trace.own), max(each.end for each in trace.own))
     micros = _shares(trace.own, start, end, trace.has_ps)
@@ -138,8 +135,7 @@ def _read(devices: Iterable[Any]) -> _Trace:
     trace = _Trace()
     for device in devices:
         is_ps = device.device.startswith("/job:ps/")
-        trace.has_ps, trace.has_gpu = trace.has_ps or is_ps, (
-            trace.has_gpu or "GPU:" in device.device)
+        trace.has_ps = trace.has_ps or is_ps
         for each in device.node_stats:
             if each.node_name in _TRANSFERS:
                 size = _size(each)
