@@ -12,6 +12,8 @@ _TOO_CERTAIN, _LEAST_CERTAIN = 0.1, 100
 _FEW_EXAMPLES = 100
 _SLICE_ACCURACY, _SLICE_ERROR = 0.1, 1.5
 _UNSEEN_SHARE = 0.05
+# A model that orders the examples, and finds few of a class, has a threshold that is too high.
+_LEAST_AUC, _LEAST_RECALL, _LEAST_OF_CLASS = 0.6, 0.5, 20
 _SHOWN = 2
 
 
@@ -112,3 +114,18 @@ def of_slices(content: Mapping[str, Any]) -> list[str]:
 def _largest_class(content: Mapping[str, Any]) -> float:
     examples = [each["examples"] for each in content.get("per_class", ())]
     return max(examples, default=0) / max(1, sum(examples))
+
+
+def of_missed(content: Mapping[str, Any]) -> list[str]:
+    """Returns a sentence if a model of two classes that orders them well finds few of the second.
+    """
+    [curve, *others] = content.get("curves") or [None]
+    named = {each["name"]: each for each in content.get("per_class", ())}
+    found = named.get(curve["name"]) if curve else None
+    if found is None or others or len(named) != 2 or found["examples"] < _LEAST_OF_CLASS or (
+            curve["auc"] or 0.0) < _LEAST_AUC or found["recall"] >= _LEAST_RECALL:
+        return []
+    count = found["examples"]
+    return [f"{round(count * found['recall']):,} of {count:,} examples of {found['name']!r} are"
+            f" found ({found['recall']:.0%}), though the probabilities order them (AUC"
+            f" {curve['auc']:.3g}): a threshold below 0.5 finds more, see the curves below"]

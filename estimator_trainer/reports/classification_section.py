@@ -13,7 +13,9 @@ def body(judged: Mapping[str, Any], charts: markup.Charts,
     """Returns the matrix, the curves, the calibration, the gains and the worst examples."""
     curves = judged.get("curves", ())
     is_binary = "gains" in judged
-    own = f"{_OWN}, of two classes from 0.5 on." if is_binary else f"{_OWN}, without a threshold."
+    own = (f"The model itself predicts {curves[0]['name']!r} from a probability of 0.5 on. Move the"
+           " threshold to see what another one would give." if is_binary and curves else
+           f"{_OWN}, without a threshold.")
     calibration = judged.get("calibration")
     return [
         markup.paragraph(confusion.worst(judged)),

@@ -56,7 +56,7 @@ def sentences(runs: Sequence[RunFiles], summaries: Sequence[Summary],
         if own:
             shown = ", ".join(f"{name} {value}" for name, value in own[:_MOST_NAMED])
             more = f", and {len(own) - _MOST_NAMED} more" if len(own) > _MOST_NAMED else ""
-            found.append(f"Only {runs[position].name} has: {shown}{more}.")
+            found.append(f"What differs in {runs[position].name} alone: {shown}{more}.")
     return found
 
 

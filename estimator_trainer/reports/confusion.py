@@ -69,10 +69,10 @@ def f1(each: Mapping[str, Any]) -> float | None:
 
 
 def worst(judged: Mapping[str, Any]) -> str:
-    """Returns a sentence on the class of the lowest F1, or ""."""
+    """Returns a sentence on the class of the lowest recall, or ""."""
     known = [each for each in judged["per_class"] if each["examples"] >= _LEAST_EXAMPLES]
-    found = min(known, key=lambda each: f1(each) or 0.0, default=None)
-    if found is None or len(known) < 2 or (f1(found) or 0.0) == 1:
+    found = min(known, key=lambda each: (each["recall"], f1(each) or 0.0), default=None)
+    if found is None or len(known) < 2 or found["recall"] == 1:
         return ""
     count = found["examples"]
     sentence = (f"The worst class is {found['name']!r}: {round(count * found['recall']):,} of its"
@@ -80,5 +80,4 @@ def worst(judged: Mapping[str, Any]) -> str:
     taken = next((pair for pair in judged["confused"] if pair["label"] == found["name"]), None)
     if taken is None or len(judged["per_class"]) == 2:
         return sentence + "."
-    return (f"{sentence}. The model takes {taken['count']:,} for {taken['predicted']!r}, its most"
-            " frequent error.")
+    return f"{sentence}; {taken['count']:,} of them are taken for {taken['predicted']!r}."

@@ -16,14 +16,15 @@ def section(judged: Mapping[str, Any] | None, charts: markup.Charts) -> markup.M
     if not judged:
         return markup.Markup("")
     part = ("" if judged["examples"] == judged["evaluated"] else
-            f" The first {judged['examples']:,} of {judged['evaluated']:,} examples are shown.")
+            f" The figures are of the first {judged['examples']:,} of {judged['evaluated']:,}"
+            " examples, and so differ a little from the metrics above.")
     kind = _KINDS[judged["kind"]]
     importance = judged.get("columns", {}).get("importance", {"found": ()})
     order = [column["name"] for column in importance["found"]]
     weight = (f" The metrics above weigh each example by {judged['weight']}; here each counts once."
               if judged.get("weight") else "")
     return markup.Markup(markup.section(
-        f"The evaluation of step {judged['step']}, in pictures", markup.note(
+        f"The evaluation of step {judged['step']}", markup.note(
             f"{judged['examples']:,} examples, each predicted once more.{part}{weight}"),
         *kind.body(judged, charts, order))
         + columns_section.section(judged.get("columns", {}), charts)

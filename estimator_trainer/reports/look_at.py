@@ -1,12 +1,13 @@
 """The section "What to look at": at most five hints, the most important first."""
 
+import time
 from typing import Any, Mapping, Sequence
 
 from absl import logging
 
 from estimator_trainer.evaluation import curve_hints, data_hints, hints
 from estimator_trainer.record.run_record import RunRecord
-from estimator_trainer.reports import markup
+from estimator_trainer.reports import markup, task_lives, task_load
 from estimator_trainer.reports.run_files import RunFiles
 from estimator_trainer.result import Result
 
@@ -24,9 +25,17 @@ def of_run(run: RunFiles) -> list[str]:
     """Returns a sentence for each thing that the user should look at, the most important first."""
     course = of_history(run.lines, run.result, run.record)
     try:
-        return _of_judged(run, run.judgement, course) if run.judgement else course
+        found = _of_judged(run, run.judgement, course) if run.judgement else course
     except KeyError:
-        return course  # An earlier version wrote fewer entries.
+        found = course  # An earlier version wrote fewer entries.
+    return [*_of_tasks(run), *found]
+
+
+def _of_tasks(run: RunFiles) -> list[str]:
+    """Returns the hints on tasks that died, and on the slowest one."""
+    lives = task_lives.of_tasks(run.lines, time.time())
+    _, slow = task_load.slowest(task_load.of_run(run))
+    return [*task_lives.hints(lives), *([slow.removesuffix(".")] if slow else ())]
 
 
 def _of_judged(run: RunFiles, content: Mapping[str, Any], course: Sequence[str]) -> list[str]:
@@ -36,6 +45,7 @@ def _of_judged(run: RunFiles, content: Mapping[str, Any], course: Sequence[str])
             *(hints.of_training([losses[0], *losses], content, params) if losses else ()),
             *course, *data_hints.of_few(content), *data_hints.of_drift(content),
             *data_hints.of_unseen(content), *data_hints.of_certainty(content),
+            *data_hints.of_missed(content),
             *data_hints.of_slices(content)]
 
 

@@ -54,12 +54,14 @@ def text(value: Any) -> Markup:
     """Returns a value, escaped and formatted."""
     if isinstance(value, Markup):
         return value
-    if value is None:
-        return Markup("-")
+    return Markup(html.escape(redaction.for_terminal(formatted(value))))
+
+
+def formatted(value: Any) -> str:
+    """Returns a value as text, not yet escaped."""
     if isinstance(value, float):
-        return Markup(f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}")
-    return Markup(html.escape(redaction.for_terminal(
-        value if isinstance(value, str) else json.dumps(value))))
+        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
+    return "-" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def code(value: str) -> Markup:

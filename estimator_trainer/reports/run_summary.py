@@ -101,7 +101,7 @@ def _measured(run: RunFiles, is_running: bool, settings: Mapping[str, Any]
         last[name] = Measured(values[step], step)
         if direction := metric_direction.of_metric(name, settings):
             choose = min if direction == "min" else max
-            step = choose(values, key=lambda each: values[each])
+            step = choose(sorted(values), key=lambda each: values[each])
             best[name] = Measured(values[step], step)
     return last, best
 

@@ -58,7 +58,9 @@ def _add(lives: list[Life], line: dict[str, Any]) -> None:
         life.last_step = step
     if line["kind"] == "end":
         life.status, life.reason = line["status"], line.get("reason", "")
-        life.exit_code, life.last_step = line.get("exit_code"), step
+        life.exit_code = line.get("exit_code")
+        # The model that is kept may be of an earlier step than the last one.
+        life.last_step = max(life.last_step or 0, step) if step is not None else life.last_step
 
 
 def _close(lives: list[Life], line: dict[str, Any]) -> None:
@@ -95,6 +97,8 @@ def place(task: str) -> tuple[int, str, int]:
 _COLOURS = ("done", "running", "stopped", "failed", "lost", "killed")
 # A task with more restarts shows only its last processes.
 _MOST_LIVES = 30
+# The parts of the time axis, between its marks.
+_MARKS = 4
 
 
 def section(lives: Mapping[str, Sequence[Life]]) -> markup.Markup:
@@ -103,12 +107,14 @@ def section(lives: Mapping[str, Sequence[Life]]) -> markup.Markup:
     if not spans:
         return markup.Markup("")
     start, end = min(life.start for life in spans), max(life.end for life in spans)
-    rows = [(task, _line(found, start, end), _ends(found)) for task, found in lives.items()]
+    rows = [(task, _line(found, start, end), _ends(found, start)) for task, found in lives.items()]
     began, ended = (datetime.datetime.fromtimestamp(at, datetime.timezone.utc)
                     for at in (start, end))
-    return markup.section(
-        "The tasks", markup.table(["task", f"{began:%Y-%m-%d %H:%M:%S} to {ended:%H:%M:%S} UTC",
-                                   "ends"], rows, "lives"))
+    marks = "".join(f"<span>{duration(part * (end - start) / _MARKS)}</span>"
+                    for part in range(_MARKS + 1))
+    axis = markup.Markup(f"{began:%Y-%m-%d %H:%M:%S} to {ended:%H:%M:%S} UTC"
+                         f'<span class="ticks quiet">{marks}</span>')
+    return markup.section("The tasks", markup.table(["task", axis, "ends"], rows, "lives"))
 
 
 def duration(secs: float) -> str:
@@ -129,15 +135,42 @@ def _line(lives: Sequence[Life], start: float, end: float) -> markup.Markup:
     return markup.Markup(f'<div class="life">{bars}</div>')
 
 
-def _ends(lives: Sequence[Life]) -> markup.Markup:
+def _ends(lives: Sequence[Life], start: float) -> markup.Markup:
     restarts = len(lives) - 1
-    ends = [sentence(life) for life in lives[-_MOST_LIVES:]]
+    ends = [sentence(life) for life in lives]
+    for i, (life, after) in enumerate(zip(lives, lives[1:])):
+        ends[i] += f", {_at(life.end, start)}; back after {duration(after.start - life.end)}"
+    ends = ends[-_MOST_LIVES:]
     title = f"{restarts} restart{'s' * (restarts > 1)}" if restarts else ""
     if restarts > 2:
         return markup.Markup(markup.text(ends[-1]) + markup.details(
             title, "<br>".join(markup.text(each) for each in ends)))
     return markup.Markup("<br>".join(markup.text(each)
                                      for each in [*([title] if title else []), *ends]))
+
+
+def _at(end: float, start: float) -> str:
+    clock = datetime.datetime.fromtimestamp(end, datetime.timezone.utc)
+    return f"at {clock:%H:%M:%S} UTC, {duration(end - start)} after the start of the job"
+
+
+def hints(lives: Mapping[str, Sequence[Life]]) -> list[str]:
+    """Returns a sentence for each task whose process ended by failure and was started again."""
+    found = []
+    start = min((life.start for each in lives.values() for life in each), default=0.0)
+    for task, each in lives.items():
+        died = [(life, after) for life, after in zip(each, each[1:])
+                if colour(life) in ("killed", "failed", "lost")]
+        if not died:
+            continue
+        life, after = died[-1]
+        times = f", {len(died)} times in all" if len(died) > 1 else ""
+        code = life.exit_code or 0
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with {life.status}"
+        step = f" at step {life.last_step:,}" if life.last_step is not None else ""
+        found.append(f"{task} {how}{step}, {_at(life.end, start)}, and was back after"
+                     f" {duration(after.start - life.end)}{times}")
+    return found
 
 
 def sentence(life: Life) -> str:

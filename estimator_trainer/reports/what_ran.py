@@ -53,9 +53,9 @@ def _pairs(values: Mapping[str, Any], prefix: str = "") -> markup.Markup:
         return markup.Markup("none")
     shown = []
     for name, value in sorted(values.items()):
-        whole = str(markup.text(value))
+        whole = markup.formatted(value)
         cut = whole if len(whole) <= _MOST_CHARACTERS else f"{whole[:_MOST_CHARACTERS]} ..."
-        shown.append(f"<code>{markup.text(prefix + name)}={cut}</code>")
+        shown.append(f"<code>{markup.text(f'{prefix}{name}={cut}')}</code>")
     return markup.Markup(" &nbsp; ".join(shown))
 
 

@@ -88,3 +88,17 @@ def test_a_slice_that_is_much_worse(metric, score, elsewhere, is_significant, is
     assert bool(found) == is_named
     assert not found or f"contract=monthly: {metric} {score:.3g} in 70 rows" in found[0]
     assert not data_hints.of_slices({})
+
+
+def _two_classes(recall, auc=0.73):
+    return {"curves": [{"name": "yes", "auc": auc}], "per_class": [
+        {"name": "no", "examples": 300, "recall": 0.9, "precision": 0.8},
+        {"name": "yes", "examples": 100, "recall": recall, "precision": 0.6}]}
+
+
+def test_of_missed_names_a_class_that_a_lower_threshold_would_find():
+    [hint] = data_hints.of_missed(_two_classes(0.24))
+    assert "24 of 100 examples of 'yes' are found (24%)" in hint and "threshold" in hint
+    assert not data_hints.of_missed(_two_classes(0.6))
+    assert not data_hints.of_missed(_two_classes(0.24, auc=0.52))
+    assert not data_hints.of_missed({"per_class": []})

@@ -54,8 +54,8 @@ def test_worst_class_is_named_with_its_counts():
         for _ in range(count):
             found.add(label, predicted, None, {})
     assert confusion.worst(found.content()) == (
-        "The worst class is 'shirt': 12 of its 20 examples are found. The model takes 8 for 'coat',"
-        " its most frequent error.")
+        "The worst class is 'shirt': 12 of its 20 examples are found; 8 of them are taken for"
+        " 'coat'.")
 
 
 @pytest.mark.parametrize("claimed, right, sentence", [

@@ -44,7 +44,7 @@ def fixture_folders(tmp_path):
 def test_comparison_names_the_best_run_and_what_it_alone_has(folders):
     page = _compared(folders)
     assert "Best accuracy: 0.9, of fast at step 200. Next: 0.7, of slow." in page
-    assert "Only fast has: param learning_rate 0.1." in page
+    assert "What differs in fast alone: param learning_rate 0.1." in page
     rows = _rows(page)
     assert rows["accuracy (higher is better)"] == ["0.7", "0.85 best", "0.3"]
     assert rows["accuracy at its best step"] == [

@@ -10,10 +10,10 @@ pytestmark = pytest.mark.any_tensorflow
 
 
 def _run(judgement=None, evaluated=(), trained=(), status="done"):
-    lines = [{"task": "local", "kind": "train", "step": 100 * i, "loss": loss}
+    lines = [{"task": "local", "kind": "train", "time": i, "step": 100 * i, "loss": loss}
              for i, loss in enumerate(trained, 1)]
-    lines += [{"task": "local", "kind": "evaluation", "step": 100 * i, "metrics": {"loss": loss}}
-              for i, loss in enumerate(evaluated, 1)]
+    lines += [{"task": "local", "kind": "evaluation", "time": i, "step": 100 * i,
+               "metrics": {"loss": loss}} for i, loss in enumerate(evaluated, 1)]
     result = Result("local", status, 100 * len(evaluated), "train_steps")
     return RunFiles("/tmp/run", None, lines, result, judgement, Events({}, {}, True), [], [], [])
 

@@ -41,3 +41,22 @@ def test_of_tasks_shows_a_silent_process_of_the_launcher():
              _line("worker:1", "exit", 3.0, by="launch", began=0.5, code=1)]
     [life] = task_lives.of_tasks(lines, now=4.0)["worker:1"]
     assert (life.status, life.exit_code, life.end - life.start) == ("exit 1", 1, 2.5)
+
+
+def test_hints_name_a_task_that_died_and_for_how_long_it_was_away():
+    lines = [
+        _line("chief:0", "start", 0.0), _line("worker:0", "start", 1.0),
+        _line("worker:0", "train", 2.0, step=10),
+        _line("worker:0", "exit", 3.0, by="launch", began=0.5, code=-9),
+        _line("worker:0", "start", 4.5), _line("worker:0", "train", 5.0, step=50)]
+    lives = task_lives.of_tasks(lines, now=100.0)
+    assert task_lives.hints(lives) == [
+        "worker:0 was killed by signal 9 at step 10, at 00:00:03 UTC, 3.0 s after the start of the"
+        " job, and was back after 1.5 s"]
+    assert "back after 1.5 s" in task_lives.section(lives)
+
+
+def test_of_tasks_ends_at_the_last_step_that_was_trained_even_if_an_earlier_model_is_kept():
+    lines = [_line("local", "start", 0.0), _line("local", "train", 5.0, step=6000),
+             _line("local", "end", 6.0, status="done", step=2000, exit_code=0)]
+    assert task_lives.of_tasks(lines, now=9.0)["local"][0].last_step == 6000

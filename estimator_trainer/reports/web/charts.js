@@ -24,6 +24,12 @@ window.Charts = (function () {
     }
   }
 
+  // The least pixels between two marks of the horizontal axis, for the longest of their texts.
+  function apart(plot, _, low, high) {
+    const size = Math.max(...[low, high].map((value) => number(value, 3).length));
+    return (isPaper ? 2 : 1) * Math.max(50, 20 + 7.4 * size);
+  }
+
   function css(name) {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   }
@@ -126,7 +132,7 @@ window.Charts = (function () {
       legend: {mount: (_, made) => legend.append(made), markers: markers(table.series)},
       cursor: {sync: chart.runs ? {key: "curves"} : undefined, drag: {x: true, y: false}},
       axes: [{...axis, label: table.x, labelSize: 22 * scale, size: 34 * scale,
-              ...(table.isTime ? {} : {values: ticks})},
+              ...(table.isTime ? {} : {values: ticks, space: apart})},
              {...axis, values: ticks, size: (_, values) => scale * (20 + 7.4 * Math.max(
                   4, ...(values || []).map((each) => String(each).length)))}],
       series: [{label: table.x, value: table.isTime ? "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}" :

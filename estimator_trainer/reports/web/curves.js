@@ -2,9 +2,10 @@
 Charts.controls = (function () {
   "use strict";
   const chosen = {axis: "step", smoothing: 0, all: false};
+  const KEY = `curves of ${location.pathname}`;
   // A page that is loaded again keeps what was chosen. A file may have no storage.
   const storage = (step) => { try { return step(); } catch (error) { return null; } };
-  Object.assign(chosen, JSON.parse(storage(() => sessionStorage.getItem("curves")) || "{}"));
+  Object.assign(chosen, JSON.parse(storage(() => sessionStorage.getItem(KEY)) || "{}"));
 
   // A running job's page gets its controls with the first curves.
   function show() {
@@ -23,7 +24,7 @@ Charts.controls = (function () {
     if (!place) return;
     const [axis, smoothing, all] = place.querySelectorAll("select, input");
     Object.assign(chosen, {axis: axis.value, smoothing: +smoothing.value, all: all.checked});
-    storage(() => sessionStorage.setItem("curves", JSON.stringify(chosen)));
+    storage(() => sessionStorage.setItem(KEY, JSON.stringify(chosen)));
     show();
     Charts.redrawAll();
   });

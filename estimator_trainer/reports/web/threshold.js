@@ -36,10 +36,11 @@
       return [x, [0, ...rows.map((each) => each.recall)],
               x.map((value, i) => i === 0 || i === x.length - 1 ? value : null)];
     }
-    const first = rows.find((each) => each.precision !== null);
+    // Without a true positive, precision is 0 or unknown: the curve begins with the first one.
+    const first = rows.find((each) => each.tp);
     const x = [0, ...rows.map((each) => each.recall)], base = curve.positives / (
         curve.positives + curve.negatives);
-    return [x, [first ? first.precision : null, ...rows.map((each) => each.precision)],
+    return [x, [first ? first.precision : null, ...rows.map((each) => each.tp ? each.precision : null)],
             x.map(() => base)];
   }
 
