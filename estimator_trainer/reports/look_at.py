@@ -17,8 +17,13 @@ MOST = 5
 def section(run: RunFiles) -> markup.Markup:
     """Returns the section; empty if the figures support no hint."""
     found = of_run(run)[:MOST]
-    rows = "".join(f"<li>{markup.text(each[:1].upper() + each[1:])}.</li>" for each in found)
+    rows = "".join(f"<li>{markup.text(_capitalised(each))}.</li>" for each in found)
     return markup.section("What to look at", f'<ul class="hints">{rows}</ul>' if rows else "")
+
+
+def _capitalised(hint: str) -> str:
+    """Returns a hint as a sentence; the name of a task stays as it is."""
+    return hint if ":" in hint.split()[0] else hint[:1].upper() + hint[1:]
 
 
 def of_run(run: RunFiles) -> list[str]:

@@ -133,7 +133,7 @@ window.Charts = (function () {
       cursor: {sync: chart.runs ? {key: "curves"} : undefined, drag: {x: true, y: false}},
       axes: [{...axis, label: table.x, labelSize: 22 * scale, size: 34 * scale,
               ...(table.isTime ? {} : {values: ticks, space: apart})},
-             {...axis, values: ticks, size: (_, values) => scale * (20 + 7.4 * Math.max(
+             {...axis, values: ticks, space: 22 * scale, size: (_, values) => scale * (20 + 7.4 * Math.max(
                   4, ...(values || []).map((each) => String(each).length)))}],
       series: [{label: table.x, value: table.isTime ? "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}" :
                 (_, value) => value === null ? "" : number(value, 7)},
