@@ -29,8 +29,8 @@ def of_slices(slices: Mapping[str, Any] | None) -> markup.Markup:
         markup.table(headings, rows[:_MOST_OPEN], "bars"),
         markup.details(f"{len(rows) - _MOST_OPEN} better slices", markup.table(
             headings, rows[_MOST_OPEN:], "bars") if rows[_MOST_OPEN:] else ""),
-        markup.note(f"The worst {len(rows)} of {slices['slices']:,} slices of at least 20 rows: each"
-                    " value of a column with few values, and the quarters of the values of a"
+        markup.note(f"The worst {len(rows)} of {slices['slices']:,} slices of at least 20 rows:"
+                    " each value of a column with few values, and the quarters of the values of a"
                     " number. \"worse\" is more than chance, with all slices counted (5 %,"
                     " Bonferroni)."))
 
