@@ -132,10 +132,22 @@ def test_each_chart_is_used_with_the_keyboard(driver, cluster):
     width = _of_chart(driver, "return plot.width;")
     larger.send_keys(keys.SPACE)
     assert _of_chart(driver, "return [plot.width, plot.height];") == [1208, 420] and width < 700
+    larger.send_keys(keys.SPACE)
+    assert _of_chart(driver, "return [plot.width, plot.height];") == [width, 210]
     label = figure.find_elements("css selector", ".u-series th")[1]
     label.send_keys(keys.ENTER)
     assert label.get_attribute("aria-pressed") == "false"
     assert _of_chart(driver, "return plot.series[1].show;") is False
+
+
+def test_links_at_the_top_lead_to_the_sections(driver, cluster):
+    _open(driver, cluster)
+    links = driver.find_elements("css selector", "nav a")
+    assert [each.text for each in links] == [
+        each.text for each in driver.find_elements("css selector", "main > section > h2")]
+    links[-1].click()
+    assert driver.execute_script("return location.hash;") == f"#section-{len(links) - 1}"
+    assert driver.execute_script("return scrollY;") > 0
 
 
 def test_a_click_downloads_the_values_of_a_chart(driver, tmp_path):
