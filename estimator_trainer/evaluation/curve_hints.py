@@ -10,6 +10,8 @@ from estimator_trainer.evaluation import hints
 _LEAST, _LEAST_TO_JUMP = 5, 8
 # Changes of the loss that are more than noise.
 _RISEN, _FALLEN, _JUMP = 1.05, 0.97, 0.25
+# A fall by less than this share of the first loss gains nothing.
+_NOTHING = 1e-4
 _ALTERNATING = 0.7
 
 Losses = Sequence[tuple[int, float]]
@@ -68,7 +70,7 @@ def _of_short_training(course: Course, evaluations: Losses) -> list[str]:
     third = max(1, len(losses) // 3)
     last, before = losses[-1], float(np.median(losses[-2 * third - 1:-third]))
     if course.reason not in ("train_steps", "input_exhausted") or last > min(losses) or (
-            last <= 0 or last > _FALLEN * before or last > _FALLEN * losses[-third - 1]):
+            losses[-third - 1] - last < _NOTHING * losses[0] or last <= 0 or last > _FALLEN * before or last > _FALLEN * losses[-third - 1]):
         return []
     longer = (Setting("train_epochs", 2 * course.epochs) if course.epochs else
               Setting("train_steps", 2 * evaluations[-1][0]))

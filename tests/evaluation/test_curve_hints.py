@@ -58,3 +58,8 @@ def test_a_loss_that_jumps_has_a_lower_rate_to_type():
                     " learning rate: --param learning_rate=0.01 (now 0.1)")
     noise = 0.5 + 0.02 * np.random.default_rng(0).normal(size=30)
     assert not of_course(course._replace(evaluations=list(zip(steps, noise))), {})
+
+
+def test_a_loss_that_is_nearly_nothing_needs_no_longer_training():
+    falls = [(100 * i, 10.0 ** -i) for i in range(1, 11)]
+    assert not curve_hints.of_course(curve_hints.Course((), falls, 1000, "train_steps"), {})

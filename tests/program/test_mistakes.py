@@ -62,7 +62,7 @@ _MISTAKES = [
     ("evaluate --model_dir=nowhere --checkpoint=newest", "latest, best, all or step=N"),
     ("predict --model_dir=nowhere", "which holds no checkpoint"),
     ("show --model_dir=nowhere", "expected the directory of a training"),
-    ("report", "For example: estimator-trainer report --model_dir=/tmp/digits"),
+    ("report", "For example: estimator-trainer report /tmp/digits"),
     ("launch --ps=1 --train_steps=5", "go after `--`: -- --train_steps=5"),
     ("launch --workers=1 --ps=1 -- --train_steps=5", "Did you mean '--worker'?"),
     ("launch --worker=1 -- --train_steps=5", "-- --train_distribute=multi_worker_mirrored"),

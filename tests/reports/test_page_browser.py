@@ -67,7 +67,7 @@ def test_page_of_a_finished_cluster_shows_all_of_it(driver, run, tmp_path):
                  "what ran", "dense_l2_ema", "histograms=true", "parameters", "chief:0",
                  "worker:0", "ps:0", "evaluator:0", "exit 0", "variables/",
                  f"estimator-trainer launch --worker=1 --ps=1 --evaluator=1 -- --model_dir={run}"):
-        assert part in text.lower(), part
+        assert part.lower() in text.lower(), part
     assert text.count(f"--model_dir={run}") == 1
     driver.find_element("css selector", "[data-copies]").click()
     jobs.wait_for(lambda: driver.find_element("css selector", "[data-copies]").text in (
