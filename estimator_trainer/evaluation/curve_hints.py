@@ -69,12 +69,14 @@ def _of_short_training(course: Course, evaluations: Losses) -> list[str]:
     losses = [loss for _, loss in evaluations]
     third = max(1, len(losses) // 3)
     last, before = losses[-1], float(np.median(losses[-2 * third - 1:-third]))
+    earlier = losses[-third - 1]
     if course.reason not in ("train_steps", "input_exhausted") or last > min(losses) or (
-            losses[-third - 1] - last < _NOTHING * losses[0] or last <= 0 or last > _FALLEN * before or last > _FALLEN * losses[-third - 1]):
+            last <= 0 or last > _FALLEN * min(before, earlier)
+            or earlier - last < _NOTHING * losses[0]):
         return []
     longer = (Setting("train_epochs", 2 * course.epochs) if course.epochs else
               Setting("train_steps", 2 * evaluations[-1][0]))
-    return [f"the evaluation loss still falls at the end: {losses[-third - 1]:.3g} at step"
+    return [f"the evaluation loss still falls at the end: {earlier:.3g} at step"
             f" {evaluations[-third - 1][0]:,}, {last:.3g} at step {evaluations[-1][0]:,}. Train"
             f" longer: {longer}"]
 
