@@ -56,7 +56,7 @@ def test_hints_name_a_task_that_died_and_for_how_long_it_was_away():
     assert "back after 1.5 s" in task_lives.section(lives)
 
 
-def test_of_tasks_ends_at_the_last_step_that_was_trained_even_if_an_earlier_model_is_kept():
+def test_of_tasks_ends_at_the_last_step_that_was_trained():
     lines = [_line("local", "start", 0.0), _line("local", "train", 5.0, step=6000),
              _line("local", "end", 6.0, status="done", step=2000, exit_code=0)]
     assert task_lives.of_tasks(lines, now=9.0)["local"][0].last_step == 6000
