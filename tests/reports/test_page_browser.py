@@ -129,11 +129,8 @@ def test_page_of_a_running_job_follows_it_to_its_end(driver, tmp_path):
         assert driver.execute_script("return window.isFirst;")
 
 
-def _check_running(driver, folder):
-    """Asserts that several charts and the head change, and what the user has done stays."""
-    def step():
-        return int(driver.find_element("css selector", "progress").get_attribute("value"))
-
+def _use(driver):
+    """Opens a part of the page, focuses another, and zooms into the first chart."""
     # A part of the axis can be chosen once there are some points.
     jobs.wait_for(lambda: driver.execute_script("""
         const [state] = Charts.states.values();
@@ -151,6 +148,14 @@ def _check_running(driver, folder):
         state.plot.setScale("x", {min: window.zoom[0], max: window.zoom[1]});
         state.plot.setCursor({left: 30, top: 20});
         scrollTo(0, 100);""")
+
+
+def _check_running(driver, folder):
+    """Asserts that several charts and the head change, and what the user has done stays."""
+    def step():
+        return int(driver.find_element("css selector", "progress").get_attribute("value"))
+
+    _use(driver)
     was_open = driver.execute_script("return document.querySelector('details').open;")
     before = step()
     jobs.wait_for(lambda: step() > before + 40, 30)
