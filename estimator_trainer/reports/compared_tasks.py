@@ -45,11 +45,7 @@ def _row(name: str, is_first: bool, task: str, bars: str, speed: float | None,
 
 
 def _bars(lives: Sequence[Life], clock: Callable[[float], float], longest: float) -> str:
-    length = max(longest, 1e-3)
-    bars = "".join(
-        f'<i class="{task_lives.colour(life)}" style="left:{100 * clock(life.start) / length:.2f}%;'
-        f'width:{100 * (clock(life.end) - clock(life.start)) / length:.2f}%"'
-        f' title="{markup.text(task_lives.sentence(life))}"></i>' for life in lives)
+    bars = task_lives.bars(lives, clock, longest)
     label = "; ".join(task_lives.sentence(life) for life in lives[-3:])
     return f'<div class="life" role="img" aria-label="{markup.text(label)}">{bars}</div>'
 

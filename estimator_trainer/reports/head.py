@@ -148,7 +148,7 @@ def _best(run: RunFiles) -> tuple[str, float, int] | None:
     settings = run.record.settings if run.record else {}
     metric = settings.get("best_metric", TrainerConfig.best_metric)
     sign = 1 if settings.get("best_mode", TrainerConfig.best_mode) == "min" else -1
-    found = [(sign * metrics[metric], step) for step, metrics in _evaluations(run)
+    found = [(sign * metrics[metric], step) for step, metrics in run.metrics_by_step()
              if _is_metric(metric, metrics.get(metric))]
     if not found:
         return None
@@ -159,18 +159,10 @@ def _best(run: RunFiles) -> tuple[str, float, int] | None:
 def _latest_metrics(run: RunFiles) -> dict[str, tuple[float, int]]:
     """Returns value and step of the last evaluation that has each metric."""
     found: dict[str, tuple[float, int]] = {}
-    for step, metrics in _evaluations(run):
+    for step, metrics in run.metrics_by_step():
         found |= {name: (value, step) for name, value in metrics.items()
                   if _is_metric(name, value)}
     return found
-
-
-def _evaluations(run: RunFiles) -> list[tuple[int, dict[str, Any]]]:
-    """Returns (step, metrics) of each evaluation, by step, from event files and history."""
-    found = [(each["global_step"], each) for each in run.evaluations if "eval_name" not in each]
-    found += [(line["step"], line.get("metrics", {})) for line in run.of_kind("evaluation")
-              if isinstance(line.get("step"), int)]
-    return sorted(found, key=lambda each: each[0])
 
 
 def _is_metric(name: str, value: Any) -> bool:

@@ -1,6 +1,5 @@
 """The section "What to look at": at most five hints, the most important first."""
 
-import time
 from typing import Any, Mapping, Sequence
 
 from absl import logging
@@ -14,9 +13,9 @@ from estimator_trainer.result import Result
 MOST = 5
 
 
-def section(run: RunFiles) -> markup.Markup:
+def section(run: RunFiles, lives: Mapping[str, Sequence[task_lives.Life]]) -> markup.Markup:
     """Returns the section; empty if the figures support no hint."""
-    found = of_run(run)[:MOST]
+    found = of_run(run, lives)[:MOST]
     rows = "".join(f"<li>{markup.text(_capitalised(each))}.</li>" for each in found)
     return markup.section("What to look at", f'<ul class="hints">{rows}</ul>' if rows else "")
 
@@ -26,21 +25,18 @@ def _capitalised(hint: str) -> str:
     return hint if ":" in hint.split()[0] else hint[:1].upper() + hint[1:]
 
 
-def of_run(run: RunFiles) -> list[str]:
-    """Returns a sentence for each thing that the user should look at, the most important first."""
+def of_run(run: RunFiles, lives: Mapping[str, Sequence[task_lives.Life]]) -> list[str]:
+    """Returns a sentence for each thing that the user should look at, the most important first.
+
+    `lives` are those of the run's tasks.
+    """
     course = of_history(run.lines, run.result, run.record)
     try:
         found = _of_judged(run, run.judgement, course) if run.judgement else course
     except KeyError:
         found = course  # An earlier version wrote fewer entries.
-    return [*_of_tasks(run), *found]
-
-
-def _of_tasks(run: RunFiles) -> list[str]:
-    """Returns the hints on tasks that died, and on the slowest one."""
-    lives = task_lives.of_tasks(run.lines, time.time())
     _, slow = task_load.slowest(task_load.of_run(run))
-    return [*task_lives.hints(lives), *([slow.removesuffix(".")] if slow else ())]
+    return [*task_lives.hints(lives), *([slow.removesuffix(".")] if slow else ()), *found]
 
 
 def _of_judged(run: RunFiles, content: Mapping[str, Any], course: Sequence[str]) -> list[str]:
@@ -67,10 +63,9 @@ def of_history(lines: Sequence[Mapping[str, Any]], result: Result | None,
     return curve_hints.of_course(course, _params(record))
 
 
-def log(lines: Sequence[Mapping[str, Any]], result: Result | None,
-        record: RunRecord | None) -> None:
+def log(run: RunFiles) -> None:
     """Logs the hints on the course of a training; the others are logged after the evaluation."""
-    for hint in of_history(lines, result, record):
+    for hint in of_history(run.lines, run.result, run.record):
         logging.warning("%s.", hint)
 
 

@@ -14,11 +14,10 @@ import tensorflow as tf
 
 from estimator_trainer import errors
 from estimator_trainer.checks import model_dir_name
-from estimator_trainer.coordination import checkpoints, shared_files
-from estimator_trainer.record import record_file
+from estimator_trainer.coordination import shared_files
 from estimator_trainer.reports import (charts as charts_lib, comparison, curves, evaluation_section,
-                                       head, history, look_at, markup, report_file, run_files,
-                                       run_names, task_lives as lives_lib, task_load, what_ran)
+                                       head, look_at, markup, report_file, run_files, run_names,
+                                       task_lives as lives_lib, task_load, what_ran)
 
 COMPARISON = "comparison.html"
 _WEB = pathlib.Path(__file__).parent / "web"
@@ -34,9 +33,12 @@ def write(model_dirs: Sequence[str], output: str = "") -> str:
     `output` is the file; "": `report.html` in the directory, or `comparison.html` here. Raises
     ConfigError if a directory has no training, or the file cannot be written.
     """
-    own = posixpath.join(model_dirs[0], model_dir_name.PAGE)
-    path = output or (own if len(model_dirs) == 1 else COMPARISON)
-    runs = [run_files.read(each) for each in model_dirs]
+    return _write([run_files.read(each) for each in model_dirs], output)
+
+
+def _write(runs: Sequence[run_files.RunFiles], output: str = "") -> str:
+    own = posixpath.join(runs[0].model_dir, model_dir_name.PAGE)
+    path = output or (own if len(runs) == 1 else COMPARISON)
     for sentence in (each for run in runs for each in run.damaged):
         shared_files.warn(sentence)
     now = time.time()
@@ -66,9 +68,9 @@ def write_file(path: str, content: str, setting: str) -> None:
 def write_if_possible(model_dir: str) -> None:
     """Writes the page; a failure is logged, because the job has ended."""
     try:
-        logging.info("report: %s", write([model_dir]))
-        look_at.log(history.read(model_dir), checkpoints.read_result(model_dir),
-                    record_file.read_if_whole(model_dir))
+        run = run_files.read(model_dir)
+        logging.info("report: %s", _write([run]))
+        look_at.log(run)
     except Exception as error:  # pylint: disable=broad-except
         logging.warning("cannot write %s: %s", model_dir_name.PAGE, errors.first_line(error))
 
@@ -146,7 +148,7 @@ def _of_run(run: run_files.RunFiles, now: float, charts: markup.Charts) -> marku
         "The event files are large: their scalars and histograms were read in part.")
     return markup.Markup("".join((
         head.section(run, lives, now),
-        look_at.section(run),
+        look_at.section(run, lives),
         markup.section("Damaged files", *map(markup.note, run.damaged)),
         markup.section("Training and evaluation", charts.grid(curves.of_training([run])),
                        markup.note(cut)),

@@ -150,7 +150,7 @@ def _of_run(run: RunFiles, now: float, is_brief: bool) -> dict[str, Any]:
         "record": run.record and json.loads(run_record.to_json(run.record)),
         "curves": [] if is_brief else _curves(run),
         "tasks": [] if is_brief else _tasks(run, lives), "evaluation": content,
-        "hints": [] if is_brief else look_at.of_run(run), "damaged": run.damaged}
+        "hints": [] if is_brief else look_at.of_run(run, lives), "damaged": run.damaged}
 
 
 def _head(run: RunFiles, lives: head_lib.Lives, now: float) -> dict[str, Any]:

@@ -54,6 +54,17 @@ class RunFiles:
         """Returns the lines of a kind, by time."""
         return [line for line in self.lines if line["kind"] == kind]
 
+    def metrics_by_step(self) -> list[tuple[int, dict[str, Any]]]:
+        """Returns (step, metrics) of each evaluation of the unnamed set, by step.
+
+        The history comes after the event files, and has a step that both have last.
+        """
+        found = [(each["global_step"], each) for each in self.evaluations
+                 if "eval_name" not in each]
+        found += [(line["step"], line.get("metrics", {})) for line in self.of_kind("evaluation")
+                  if isinstance(line.get("step"), int)]
+        return sorted(found, key=lambda each: each[0])
+
 
 def read(model_dir: str) -> RunFiles:
     """Returns the files of a model_dir; raises ConfigError if the directory has no training."""

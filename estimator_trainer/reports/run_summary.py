@@ -108,9 +108,7 @@ def _measured(run: RunFiles, is_running: bool, settings: Mapping[str, Any]
 
 def _evaluations(run: RunFiles, is_running: bool) -> Iterator[tuple[str, Measured]]:
     """Yields (metric, value) of each evaluation, by step."""
-    found = [(each["global_step"], each) for each in run.evaluations if "eval_name" not in each]
-    found += [(line["step"], line.get("metrics", {})) for line in run.of_kind("evaluation")
-              if isinstance(line.get("step"), int)]
+    found = run.metrics_by_step()
     # While a run goes on, result.json is left from the run before.
     if run.result and not is_running:
         metrics = run.result.metrics

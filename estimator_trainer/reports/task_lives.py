@@ -2,7 +2,7 @@
 
 import dataclasses
 import datetime
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from estimator_trainer.reports import markup
 
@@ -127,12 +127,20 @@ def duration(secs: float) -> str:
 
 
 def _line(lives: Sequence[Life], start: float, end: float) -> markup.Markup:
-    length = max(end - start, 1e-3)
-    bars = "".join(
-        f'<i class="{colour(life)}" style="left:{100 * (life.start - start) / length:.2f}%;'
-        f'width:{100 * (life.end - life.start) / length:.2f}%"'
+    shown = bars(lives, lambda at: at - start, end - start)
+    return markup.Markup(f'<div class="life">{shown}</div>')
+
+
+def bars(lives: Sequence[Life], clock: Callable[[float], float], longest: float) -> str:
+    """Returns the bar of each process on a line of `longest` seconds.
+
+    `clock` returns the seconds on that line of a time in seconds since 1970.
+    """
+    length = max(longest, 1e-3)
+    return "".join(
+        f'<i class="{colour(life)}" style="left:{100 * clock(life.start) / length:.2f}%;'
+        f'width:{100 * (clock(life.end) - clock(life.start)) / length:.2f}%"'
         f' title="{markup.text(sentence(life))}"></i>' for life in lives)
-    return markup.Markup(f'<div class="life">{bars}</div>')
 
 
 def _ends(lives: Sequence[Life], start: float) -> markup.Markup:

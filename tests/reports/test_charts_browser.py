@@ -22,12 +22,6 @@ const plot = state.plot;
 _A4_INCHES = (8.27, 11.69)
 
 
-@pytest.fixture(name="driver", scope="module")
-def fixture_driver():
-    with browser.opened() as driver:
-        yield driver
-
-
 @pytest.fixture(name="cluster", scope="module")
 def fixture_cluster(tmp_path_factory):
     """Returns the page of a cluster whose worker was dead for a while."""

@@ -23,12 +23,6 @@ _LIMIT_SECS = 200
 _SLOW = [f"--{kind}={jobs.REPO}/tests/support/slow.py" for kind in ("model_fn", "input_fn")]
 
 
-@pytest.fixture(name="driver", scope="module")
-def fixture_driver():
-    with browser.opened() as driver:
-        yield driver
-
-
 @pytest.fixture(name="run", scope="module")
 def fixture_run(tmp_path_factory, data_dir):
     """Returns the model_dir of a cluster that has finished, whose worker was killed once."""

@@ -25,12 +25,6 @@ _PLUGINS = {
 _DENSE = ["--model_fn=dense_l2_ema", "--train_steps=400"]
 
 
-@pytest.fixture(name="driver", scope="module")
-def fixture_driver():
-    with browser.opened() as driver:
-        yield driver
-
-
 @pytest.fixture(name="pages", scope="module")
 def fixture_pages(tmp_path_factory, data_dir):
     """Returns a function that makes a kind of run once, and returns its page."""

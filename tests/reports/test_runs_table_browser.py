@@ -18,12 +18,6 @@ _NAMES = "return [...document.querySelectorAll('table.runs tbody tr')].filter(" 
     "(row) => !row.hidden).map((row) => row.cells[0].textContent.trim());"
 
 
-@pytest.fixture(name="driver", scope="module")
-def fixture_driver():
-    with browser.opened() as driver:
-        yield driver
-
-
 @pytest.fixture(name="folder", scope="module")
 def fixture_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browsed") / "runs"

@@ -3,10 +3,6 @@
   "use strict";
   const HEIGHT = 230, PAPER = 330, COUNTS = ["tp", "fp", "fn", "tn"];
 
-  function colour(name, otherwise) {
-    return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || otherwise;
-  }
-
   function ratio(part, whole) {
     return whole ? part / whole : null;
   }
@@ -52,11 +48,11 @@
   // A chart for paper is drawn twice as large, as in charts.js.
   function drawn(place, data, isPaper) {
     const scale = isPaper ? 2 : 1, font = `${12 * scale}px system-ui, sans-serif`;
-    const kind = place.dataset.curve, ink = colour("--ink-soft", "#4a5361");
-    const grid = {stroke: colour("--line-soft", "#e7eaee"), width: scale};
+    const kind = place.dataset.curve, ink = Charts.css("--ink-soft");
+    const grid = {stroke: Charts.css("--line-soft"), width: scale};
     const axis = {stroke: ink, grid: grid, ticks: grid, font: font, labelFont: font};
     const labels = kind === "roc" ? ["false positive rate", "recall"] : ["recall", "precision"];
-    const accent = colour("--series-0", "#1f5fa8"), other = colour("--series-1", "#d1620f");
+    const accent = Charts.css("--series-0"), other = Charts.css("--series-1");
     return new uPlot({
       width: isPaper ? PAPER * scale : place.clientWidth, height: HEIGHT * scale, legend: {show: false},
       cursor: {show: false},
