@@ -10,6 +10,7 @@ from estimator_trainer.evaluation import hints
 _LEAST, _LEAST_TO_JUMP = 5, 8
 # Changes of the loss that are more than noise.
 _RISEN, _FALLEN, _JUMP = 1.05, 0.97, 0.25
+_OF_NOISE = 2.0
 # A fall by less than this share of the first loss gains nothing.
 _NOTHING = 1e-4
 _ALTERNATING = 0.7
@@ -56,7 +57,10 @@ def _of_over_fitting(course: Course, evaluations: Losses) -> list[str]:
     last = float(np.median(after[-max(2, len(after) // 3):]))
     before = [loss for at, loss in course.training if step / 2 <= at <= step]
     end = [loss for at, loss in course.training if at > (step + evaluations[-1][0]) / 2]
-    if last < least + (_RISEN - 1) * abs(least) or not before or not end or (
+    # Evaluations of few examples go up and down as much.
+    noise = float(np.median(np.abs(np.diff([loss for _, loss in evaluations[best // 2:]]))))
+    rise = last - least
+    if rise < max((_RISEN - 1) * abs(least), _OF_NOISE * noise) or not before or not end or (
             np.median(end) > _FALLEN * np.median(before)):
         return []
     keep = (f"Keep the best step: {Setting('train_until', 'no_improvement')}" if course.is_local
