@@ -6,8 +6,8 @@ from typing import Any
 from estimator_trainer.errors import refuse
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig, LAUNCH, MANIFEST, THE_JOB
-from estimator_trainer.settings.trainer_config import (out_of_range, put_home_in_paths, RankConfig,
-                                                       setting, TrainerConfig)
+from estimator_trainer.settings.setting import out_of_range, put_home_in_paths, setting
+from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 _OUTPUT = "Output, for `check`, `list` and `show`"
 _SHELL = "Completion, for the shell's script"

@@ -11,7 +11,7 @@ from typing import Iterator, Sequence
 
 from estimator_trainer.cluster import correction, declared_cluster, task_config
 from estimator_trainer.errors import ConfigError, Problem, refuse, Setting
-from estimator_trainer.settings.trainer_config import out_of_range, setting
+from estimator_trainer.settings.setting import out_of_range, setting
 
 _GROUP = "Lists of hosts, in place of TF_CONFIG"
 _EXAMPLE = (Setting("ps_hosts", ("a:2222",)), Setting("worker_hosts", ("b:2222", "c:2222")))

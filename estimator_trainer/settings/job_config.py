@@ -3,7 +3,7 @@
 import dataclasses
 
 from estimator_trainer.errors import Problem, refuse, Setting
-from estimator_trainer.settings.trainer_config import out_of_range, put_home_in_paths, setting
+from estimator_trainer.settings.setting import out_of_range, put_home_in_paths, setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
 PLATFORMS = ("tfjob", "kubernetes", "jobset", "vertex", "ai-platform", "slurm")

@@ -1,0 +1,64 @@
+"""The settings of evaluations and exports, and of the data that `predict` reads and writes."""
+
+import dataclasses
+
+from estimator_trainer.cluster import topology
+from estimator_trainer.settings.setting import setting
+
+
+@dataclasses.dataclass(frozen=True)
+class EvaluationConfig:
+    """Evaluations, exports and predictions."""
+
+    eval_distribute: str = setting(
+        "Evaluation", "none", "Strategy for evaluation, which runs in one process.",
+        choices=topology.ONE_PROCESS)
+    eval_steps: int = setting(
+        "Evaluation", 0, "Batches an evaluation takes; 0 = the whole set.", minimum=0)
+    eval_every_steps: int = setting(
+        "Evaluation", 0,
+        "Steps between evaluations (and so checkpoints); 0 = at every checkpoint.", minimum=0)
+    num_evaluations: int = setting(
+        "Evaluation", 10, "Checkpoints, and so evaluations, that are spread over --train_steps"
+        " where nothing else says when to save; 0 = by time alone.", minimum=0)
+    eval_throttle_secs: int = setting(
+        "Evaluation", 0, "Least seconds from one evaluation's start to the next.", minimum=0)
+    checkpoint: str = setting("Evaluation", "latest", "Checkpoint for `evaluate`, `predict` and"
+                              " `export`: latest, best, all (evaluate only) or step=N.")
+
+    exporters: tuple[str, ...] = setting(
+        "Export and prediction", ("final",),
+        "Comma-separated exporters: final, latest, best; or `none`.")
+    exports_to_keep: int = setting(
+        "Export and prediction", 5, "Exports that `latest` and `best` keep.", minimum=1)
+    best_metric: str = setting(
+        "Export and prediction", "loss", "Metric that decides which checkpoint is best.")
+    best_mode: str = setting(
+        "Export and prediction", "min", "Whether the lowest (min) or the highest (max) is best.",
+        choices=("min", "max"))
+    serving_input: str = setting(
+        "Export and prediction", "raw",
+        "What the exported signature takes: raw, the features as tensors, or as JSON over REST; or"
+        " example, serialized tf.Example protos.",
+        choices=("raw", "example"))
+    forward_key: str = setting(
+        "Export and prediction", "",
+        "Feature, or column that is no feature, such as customer_id: copied unchanged into"
+        " predictions and exports, to tell instances apart.")
+    export_dir: str = setting(
+        "Export and prediction", "",
+        "For `predict`: a SavedModel to predict with instead of a checkpoint.", is_path=True)
+    data: str = setting(
+        "Export and prediction", "", "For `predict`: the data to predict: files, a folder, or `-`"
+        " for JSON lines on standard input; default: the input_fn's evaluation data.", is_path=True)
+    with_inputs: bool = setting(
+        "Export and prediction", False,
+        "For `predict`: write texts, numbers and file names of the input beside the predictions.")
+    all: bool = setting(
+        "Export and prediction", False,
+        "For `predict`: write everything that the model predicts, such as logits; without it, of a"
+        " canned Estimator, the class, the probabilities, or the number.")
+    output: str = setting(
+        "Export and prediction", "", "For `predict`: the file to write, whose ending decides: .csv,"
+        " .parquet, .feather or .jsonl; another one: the kind of --data. Default: JSON lines on"
+        " standard output.", is_path=True)
