@@ -97,7 +97,9 @@ def _answer(argv: list[str]) -> int:
         topic = help_topic(argv)
         if topic is not None:
             from estimator_trainer.settings import help_page
-            print(help_page.of_command(topic) if topic else help_page.of_program(), flush=True)
+            is_full = "helpfull" in _questions(argv)[1]
+            print(help_page.of_command(topic, is_full) if topic else help_page.of_program(),
+                  flush=True)
             return 0
         # Help and the version do not wait for these.
         from estimator_trainer import commands

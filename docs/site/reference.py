@@ -27,7 +27,7 @@ This page lists every command, flag, environment variable, param, file of model_
 
 ```sh
 estimator-trainer --help
-estimator-trainer train --help
+estimator-trainer train --helpfull
 estimator-trainer list
 ```
 
@@ -35,7 +35,7 @@ These print the commands, the flags of one command, and the plug-ins with their 
 
 ## Commands
 
-`estimator-trainer` stands before each. `estimator-trainer COMMAND --help` lists the flags of one command.
+`estimator-trainer` stands before each. `estimator-trainer COMMAND --help` names the flags of one command, and `--helpfull` in its place describes each.
 
 {commands}
 

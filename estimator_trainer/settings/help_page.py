@@ -25,16 +25,19 @@ GROUPS = {
         "report": "write a page of a run, of several, or a table of many",
         "list": "list the plug-ins with their params",
         "completion": "complete commands, flags, plug-ins and params at TAB"}}
-_OF_TRAINING = ("model_fn", "input_fn", "param", "model_dir", "train_steps", "train_epochs")
-# The flags that the help of a command shows first.
-_USED = {"train": _OF_TRAINING, "check": (*_OF_TRAINING, "json", "probe"),
+_OF_TRAINING = ("model_fn", "input_fn", "param", "model_dir", "train_steps", "train_epochs",
+                "train_distribute", "save_checkpoints_steps", "exporters", "best_metric")
+# The flags that the help of a command shows first, with their texts.
+_USED = {"train": _OF_TRAINING, "check": ("json", "probe", *_OF_TRAINING),
          "evaluate": ("model_dir", "checkpoint", "param"),
          "predict": ("model_dir", "data", "output", "checkpoint", "export_dir"),
          "export": ("model_dir", "checkpoint", "serving_input"),
-         "run": ("train_distribute", "tf1"),
+         "run": ("tf1", "train_distribute", "train_steps", "save_checkpoints_steps"),
          "launch": ("chief", "worker", "ps", "evaluator"),
          "manifest": ("platform", "image", "chief", "worker", "ps", "evaluator", "gpus")}
 _WIDTH = 84
+# A longer page has the names alone of the flags that are used less.
+_MOST_FLAGS = 24
 _FLAGFILE = "  --flagfile=FILE  reads more flags from a file, one a line."
 
 
@@ -48,25 +51,37 @@ def of_program() -> str:
                       " For example:", f"  {EXAMPLE}"])
 
 
-def of_command(name: str) -> str:
-    """Returns the page of one command: the flags that are used most, then all others by groups."""
+def of_command(name: str, is_full: bool = False) -> str:
+    """Returns the page of one command: the flags that are used most, then all others by groups.
+
+    Args:
+      is_full: Whether a long page has the texts of all flags too, not of those used most alone.
+    """
     command = COMMANDS[name]
     lines = [*textwrap.wrap(command.help, 92), "",
              f"usage: estimator-trainer {name} {command.usage}"]
     if command.is_job:
         lines += ["", "FLAGS are those of every task: estimator-trainer train --help lists them."]
-    return "\n".join([*lines, *_flags(command, _USED.get(name, ())), "", _FLAGFILE])
+    is_short = len(command.flags) > _MOST_FLAGS and not is_full
+    end = ["  --helpfull       shows what each of these flags does."] if is_short else []
+    return "\n".join([*lines, *_flags(command, _USED.get(name, ()), is_short), "", _FLAGFILE, *end])
 
 
-def _flags(command: Command, used_most: Iterable[str]) -> list[str]:
+def _flags(command: Command, used_most: Iterable[str], is_short: bool) -> list[str]:
     """Returns the lines of the flags, each group below its heading."""
     by_name = {field.name: field for field in command.flags}
     used = [by_name.pop(name) for name in used_most if name in by_name]
     groups: dict[str, list[dataclasses.Field[Any]]] = {"Used most": used} if used else {}
     for field in by_name.values():
         groups.setdefault(field.metadata["group"], []).append(field)
-    return [line for group, fields in groups.items()
-            for line in ("", f"{group}:", *_group(fields))]
+    return [line for group, fields in groups.items() for line in ("", f"{group}:", *(
+        _names(fields) if is_short and fields is not used else _group(fields)))]
+
+
+def _names(fields: Iterable[dataclasses.Field[Any]]) -> Iterable[str]:
+    text = " ".join(f"--{field.name}" for field in fields)
+    return textwrap.wrap(text, 92, initial_indent="  ", subsequent_indent="  ",
+                         break_on_hyphens=False)
 
 
 def _group(fields: Iterable[dataclasses.Field[Any]]) -> Iterable[str]:

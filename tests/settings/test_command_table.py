@@ -36,7 +36,7 @@ def test_help_of_the_program_fits_on_a_screen():
 
 
 def test_help_of_the_commands_names_every_flag():
-    found = set().union(*(_listed(help_page.of_command(name)) for name in COMMANDS))
+    found = set().union(*(_listed(help_page.of_command(name, True)) for name in COMMANDS))
     assert found == _names(TrainerConfig, OutputConfig, JobConfig, HostLists, PageConfig,
                            CompletionConfig, ProjectConfig)
 
@@ -49,9 +49,19 @@ def test_help_of_a_command_begins_with_the_flags_that_are_used_most(command, fir
     assert flags[:len(first)] == first and len(flags) == len(set(flags))
 
 
+@pytest.mark.parametrize("command", ["train", "check", "run"])
+def test_help_of_a_command_with_many_flags_is_short_and_names_them_all(command, capsys):
+    assert cli.main([command, "--help"]) == 0
+    short = capsys.readouterr().out
+    assert cli.main([command, "--helpfull"]) == 0
+    full = capsys.readouterr().out
+    assert set(re.findall(r"--(\w+)", short)) >= _listed(full)
+    assert len(short.splitlines()) < 90 and "--helpfull" in short and "--helpfull" not in full
+
+
 @pytest.mark.parametrize("command", ["evaluate", "predict", "export"])
 def test_a_command_takes_flags_of_training_that_its_help_leaves_out(command):
-    listed = _listed(help_page.of_command(command))
+    listed = _listed(help_page.of_command(command, True))
     assert "train_steps" not in listed and len(listed) < 35
     assert command_line.parse([command, "--train_steps=5", "--worker_events"]).config.worker_events
 
@@ -67,7 +77,7 @@ def test_a_command_takes_flags_of_training_that_its_help_leaves_out(command):
     ("tf-config", _names(HostLists), {"model_fn", "worker"}),
     ("list", {"json"}, {"probe", "platform"})])
 def test_text_of_a_command_lists_its_flags(command, takes, takes_not):
-    text = help_page.of_command(command)
+    text = help_page.of_command(command, is_full=True)
     assert f"usage: estimator-trainer {command} [--flag=value ...]" in text
     assert takes <= _listed(text) and not takes_not & _listed(text)
     assert ("-- FLAGS" in text) == (command in ("launch", "manifest"))
