@@ -116,7 +116,8 @@ def check(line: CommandLine, variables: Environment) -> int:
     """Prints what `train` would run, and every problem found; returns 2 if there is one."""
     from estimator_trainer.checks import machine_check, printout
     variables = _with_hosts(line, variables)
-    plan = run_plan.for_training(line.config, variables, Invocation(line.user_set))
+    plan = run_plan.for_training(line.config, variables,
+                                 Invocation(line.user_set, notes=line.sentences))
     found = machine_check.examine(plan, variables, line.is_probing)
     found += _probe(plan, found) if line.is_probing else _look(plan)
     _print(printout.describe(plan, found, line.as_json))
@@ -149,7 +150,7 @@ def complete(line: CommandLine, variables: Environment) -> int:
 
 def _planned(make: start.MakePlan, line: CommandLine, variables: Environment) -> Plan:
     typed = take_command() or ("estimator-trainer", *line.words)
-    invocation = Invocation(line.user_set, command=typed)
+    invocation = Invocation(line.user_set, command=typed, notes=line.sentences)
     return start.planned(make, line.config, variables, invocation)
 
 

@@ -27,10 +27,12 @@ class Environment:
 
     tf_config: str = ""
     cluster_spec: str = ""  # Vertex AI's list of worker pools, as JSON text.
-    aip_model_dir: str = ""  # The model's directory on Vertex AI.
+    # The model's directory on Vertex AI; without one, that of its checkpoints.
+    aip_model_dir: str = ""
     # The number of the hyperparameter tuning trial on Vertex AI and AI Platform, where a trial of
     # one task has no TF_CONFIG.
     trial: str = ""
+    metric_file: str = ""  # Where a tuning service reads the metric of a trial.
     legacy_keras: str = ""
     cuda_visible_devices: str | None = None
     no_color: str = ""  # Any value turns colours off (no-color.org).
@@ -43,10 +45,23 @@ def read() -> Environment:
     get = os.environ.get
     return Environment(
         tf_config=get("TF_CONFIG", ""), cluster_spec=get("CLUSTER_SPEC", ""),
-        aip_model_dir=get("AIP_MODEL_DIR", ""), trial=get("CLOUD_ML_TRIAL_ID", ""),
+        aip_model_dir=get("AIP_MODEL_DIR") or get("AIP_CHECKPOINT_DIR", ""),
+        trial=get("CLOUD_ML_TRIAL_ID", ""), metric_file=get("CLOUD_ML_HP_METRIC_FILE", ""),
         legacy_keras=get("TF_USE_LEGACY_KERAS", ""), no_color=get("NO_COLOR", ""),
         cuda_visible_devices=get("CUDA_VISIBLE_DEVICES"),
         ranks={name: os.environ[name] for name in os.environ if name.startswith(_RANKS)})
+
+
+def trial() -> str:
+    """Returns the number of the tuning trial that this process belongs to, or "".
+
+    A TF_CONFIG that cannot be read names none here; the plan of a run says what is wrong with it.
+    """
+    number = os.environ.get("CLOUD_ML_TRIAL_ID", "")
+    with contextlib.suppress(ValueError, AttributeError):
+        task = json.loads(os.environ.get("TF_CONFIG") or "{}").get("task") or {}
+        number = str(task.get("trial") or "") or number
+    return number
 
 
 def names_tpu() -> bool:

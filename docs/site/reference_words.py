@@ -205,8 +205,12 @@ VARIABLES = (
     ("`CLUSTER_SPEC`", "Vertex AI's list of pools, for a process without TF_CONFIG. With TF_CONFIG"
      " it only decides whether there is an evaluator."),
     ("`AIP_MODEL_DIR`", "model_dir, if neither `--model_dir` nor `--job_dir` is set."),
+    ("`AIP_CHECKPOINT_DIR`", "The same, if AIP_MODEL_DIR is not set either."),
     ("`CLOUD_ML_TRIAL_ID`", "The number of a tuning trial, if TF_CONFIG has none:"
-     " [vertex](vertex.md)."),
+     " [vertex](vertex.md#tuning)."),
+    ("`CLOUD_ML_HP_METRIC_FILE`", "The file to which `--trial_metric` writes, as the package"
+     " cloudml-hypertune does; in a trial of Google's services `/tmp/hypertune/output.metrics` if"
+     " it is not set."),
     ("`SLURM_*`, `OMPI_*`, `PMI_RANK`, `PMI_SIZE`, `PMI_LOCAL_*`, `MPI_*`, `PMIX_RANK`,"
      " `PMIX_SIZE`, `MV2_COMM_WORLD_*`, `JSM_NAMESPACE_*`, `FLUX_TASK_*`, `FLUX_JOB_*`, `PALS_*`,"
      " `ALPS_APP_PE`, `PBS_JOBID`, `LSB_JOBID`",

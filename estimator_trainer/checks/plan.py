@@ -109,9 +109,11 @@ class Invocation:
       user_set: The names of the settings that the user sets; None: those not at their defaults.
       values: The params that a Python program passes.
       read: The function that reads a file of model_dir, for the record of the earlier run.
+      notes: Sentences on words of the command line that the program reads as others.
     """
 
     user_set: frozenset[str] | None = None
     values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     read: recorded_run.Read = recorded_run.read_local
     command: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

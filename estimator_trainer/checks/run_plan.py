@@ -166,7 +166,8 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
         changes = _collect(problems, lambda: changes_lib.accepted(
             recorded, config, plan.plugins, merged))
     return dataclasses.replace(
-        plan, params=merged, changes=tuple(changes or ()), notes=(note,) if note else (),
+        plan, params=merged, changes=tuple(changes or ()),
+        notes=(*invocation.notes, *filter(None, [note])),
         problems=tuple(map(recorded.sourced, problems) if recorded else problems))
 
 

@@ -75,6 +75,7 @@ class Train(_Task, total=False):
     eval_every_steps: int
     num_evaluations: int
     eval_throttle_secs: int
+    trial_metric: str
     exporters: Sequence[str]
     exports_to_keep: int
     serving_input: Literal["raw", "example"]

@@ -228,6 +228,8 @@ def preflight(plan: Plan, plugins: LoadedPlugins, evaluation: KeptEvaluation | N
         names, config = evaluation.build(), plan.config
         if ("best" in config.exporters or config.is_until_no_improvement) and config.best_metric:
             check_metric("best_metric", config.best_metric, names)
+        if config.trial_metric:
+            check_metric("trial_metric", config.trial_metric, names)
         if config.early_stopping_metric:
             check_metric("early_stopping_metric", config.early_stopping_metric, names)
     if plan.config.exporters != ("none",):

@@ -15,7 +15,7 @@ from estimator_trainer.patches import cluster_patches, saving_patches, training_
 from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
-from estimator_trainer.roles import chief, evaluator, experiment, outcome, ps, worker
+from estimator_trainer.roles import chief, evaluator, experiment, outcome, ps, trial_metric, worker
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun
 from estimator_trainer.training.train_op import SyncReplicasHook
 
@@ -41,8 +41,9 @@ def train_and_evaluate(plan: Plan) -> Result:
         except errors.Interrupted as interruption:
             return outcome.interrupted(plan, interruption)
         try:
-            with job_history.kept(plan) as end:
+            with trial_metric.reported(plan) as report, job_history.kept(plan) as end:
                 ended = _run_chief(plan, stop, lease) if lease else _run_follower(plan, stop)
+                report(ended)
                 end(ended)
                 return ended
         finally:

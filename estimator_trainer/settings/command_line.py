@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any, Sequence
 
-from estimator_trainer import redaction, storage
+from estimator_trainer import environment, redaction, storage
 from estimator_trainer.errors import ConfigError, near_match, Problem, Words
 from estimator_trainer.settings import conflicts, flag_parser
 from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, EXAMPLE,
@@ -39,6 +39,7 @@ class CommandLine:
     completion: CompletionConfig = CompletionConfig()
     plugins: tuple[str, ...] = ()  # The names of the plug-ins that `list` prints; (): all.
     words: tuple[str, ...] = ()  # The line after the program's name.
+    sentences: tuple[str, ...] = ()  # Remarks on words that the program reads as others.
 
 
 def parse(argv: Sequence[str]) -> CommandLine:
@@ -50,7 +51,7 @@ def parse(argv: Sequence[str]) -> CommandLine:
         return _parse_script(list(argv[1:]))
     if first and first.is_first:
         return _OF_THEIR_OWN[first.settings](list(argv[1:]))
-    words, settings, user_set = _trainer_parsed(argv)
+    words, settings, user_set, sentences = _trainer_parsed(argv)
     command = words[0] if words else "train"
     plugins = _listed(words, settings, user_set) if command == "list" else ()
     words = words[:1] if plugins else words
@@ -65,7 +66,8 @@ def parse(argv: Sequence[str]) -> CommandLine:
             min(_HOST_LISTS & user_set), Words("set"), f"and `{command}` runs in no cluster",
             "it with train, check or tf-config alone", EXAMPLE))
     return CommandLine(command, _config(command, settings), as_json, is_probing, hosts=hosts,
-                       user_set=user_set - _HOST_LISTS, words=tuple(argv), plugins=plugins)
+                       user_set=user_set - _HOST_LISTS, words=tuple(argv), plugins=plugins,
+                       sentences=sentences)
 
 
 def _listed(words: Sequence[str], settings: dict[str, Any],
@@ -99,7 +101,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     if task_flags[:1] == ["run"] and not words:
         return dataclasses.replace(_parse_script(task_flags[1:]), command=command, words=typed,
                                    job=JobConfig(**settings), flags=tuple(task_flags))
-    rest, values, user_set = _trainer_parsed(task_flags)
+    rest, values, user_set, _ = _trainer_parsed(task_flags)
     if words or rest not in ([], ["train"]):
         raise _stray_words(command, _shown((words or rest)[0], [*argv, *task_flags]),
                            "the job's flags, `--`, and the flags of every task, which all train",
@@ -195,16 +197,25 @@ _OF_THEIR_OWN = {ProjectConfig: _parse_init, HostLists: _parse_hosts, PageConfig
                  CompletionConfig: _parse_completion}
 
 
-def _trainer_parsed(argv: Sequence[str]) -> tuple[list[str], dict[str, Any], frozenset[str]]:
-    """Returns the words that are not flags, every task's flags, and the names of the flags set."""
+def _trainer_parsed(argv: Sequence[str]) -> tuple[
+        list[str], dict[str, Any], frozenset[str], tuple[str, ...]]:
+    """Returns the words that are not flags, every task's flags, the names of those set, and notes.
+    """
     values = flag_parser.flags_of()
     argv, after = flag_parser.cut(argv)
+    sentences: tuple[str, ...] = ()
+    if trial := environment.trial():
+        argv, tuned = flag_parser.with_tuned(argv, values)
+        shown = " ".join(f"--param {pair}" for pair in redaction.masked_words(tuned))
+        if tuned:
+            sentences = (f"trial {trial} of a tuning job: flags of the service are read as"
+                         f" {shown}",)
     words, settings = flag_parser.parsed(argv, values)
     settings["plugin_flag"] = normal(settings["plugin_flag"], after)
     if settings["train_epochs"] and not values["train_steps"].present:
         settings["train_steps"] = 0
     user_set = {name for name in values if values[name].present}
-    return words, settings, frozenset(user_set | {"plugin_flag"} if after else user_set)
+    return words, settings, frozenset(user_set | {"plugin_flag"} if after else user_set), sentences
 
 
 def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:

@@ -23,6 +23,8 @@ class EvaluationConfig:
         " where nothing else says when to save; 0 = by time alone.", minimum=0)
     eval_throttle_secs: int = setting(
         "Evaluation", 0, "Least seconds from one evaluation's start to the next.", minimum=0)
+    trial_metric: str = setting(
+        "Evaluation", "", "Metric that a trial of a tuning job reports at each evaluation.")
     checkpoint: str = setting("Evaluation", "latest", "Checkpoint for `evaluate`, `predict` and"
                               " `export`: latest, best, all (evaluate only) or step=N.")
 

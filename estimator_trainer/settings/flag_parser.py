@@ -44,6 +44,21 @@ def parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], di
     return words, values.flag_values_dict()
 
 
+def with_tuned(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], list[str]]:
+    """Returns the words with a tuning service's flags as --param, and the params as key=value.
+
+    A service passes each hyperparameter as a flag of its name, `--learning_rate=0.01`.
+    """
+    words, tuned = [], []
+    for word in _with_underscores(argv, values):
+        name, is_set, value = word.removeprefix("--").partition("=")
+        if word.startswith("--") and is_set and name not in (*values, "flagfile", "undefok"):
+            tuned.append(f"{name.replace('-', '_')}={value}")
+            word = f"--param={tuned[-1]}"
+        words.append(word)
+    return words, tuned
+
+
 def cut(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """Returns the words before the first `--`, and those after it."""
     words = list(argv)
