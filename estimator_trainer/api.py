@@ -90,7 +90,7 @@ def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         plan = _planned(run_plan.for_training, "train", user_set, params, _variables(tf_config),
                         Data(data, label, eval_data))
         ended = start.train(plan)
-        if ended.status in ("stopped", "lost"):
+        if ended.status in ("stopped", "lost") and ended.exit_code:
             interrupted = Interrupted(ended.status, ended.reason, ended.task)
             interrupted.args = (
                 f"training was {ended.status} at step {ended.step}: {ended.reason}. The checkpoint"

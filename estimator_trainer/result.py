@@ -17,6 +17,8 @@ EXIT_CODES: dict[Status, int] = {"done": 0, "failed": 1, "lost": 142, "stopped":
 # A failure whose reason begins with this word is a configuration mistake, in every task.
 CONFIGURATION = "configuration"
 _CONFIGURATION_CODE = 2
+# The reason of a training that is to be continued, and that nobody has to start again at once.
+MAX_SECS = "max_secs"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,8 +31,8 @@ class Result:
       step: The last global step; for a job that failed, the step of its last checkpoint; for a
         training until there is no improvement, that of the best checkpoint, which is the model.
       reason: Why training ended: "train_steps", "input_exhausted", "no_improvement", "most_steps",
-        "early_stopping", "stopped_by_hook", "own_train" (an Estimator that overrides `train`), the
-        name of a signal, or the error.
+        "early_stopping", "stop_at", "stopped_by_hook", "own_train" (an Estimator that overrides
+        `train`), "max_secs", the name of a signal, or the error.
       metrics: Metrics of the final evaluation by name; empty in a task without evaluation.
       exports: Paths of the SavedModels that this process exported.
       history: Values of training and evaluations in model_dir, for Python: a dict for each
@@ -110,6 +112,8 @@ def exit_code(status: Status, reason: str) -> int:
     """Returns the exit code of a process that ends with this status and reason."""
     if status == "failed" and reason.startswith(CONFIGURATION):
         return _CONFIGURATION_CODE
+    if status == "stopped" and reason == MAX_SECS:
+        return 0
     return EXIT_CODES[status]
 
 

@@ -115,8 +115,11 @@ REASONS = (
     ("`most_steps`", "done", "Evaluations got better up to the bound of such a training."),
     ("`early_stopping`", "done", "`--early_stopping_metric` did not improve for"
      " `--early_stopping_steps`."),
+    ("`stop_at`", "done", "An evaluation reached the target of `--stop_at`."),
     ("`stopped_by_hook`", "done", "Your own hook called `request_stop`."),
     ("`own_train`", "done", "An Estimator class with its own `train` returned from it."),
+    ("`max_secs`", "stopped", "The seconds of `--max_secs` were over; a checkpoint was saved, and"
+     " the exit code is 0."),
     ("`SIGTERM`", "stopped", "This signal came; a checkpoint was saved."),
     ("`SIGINT`", "stopped", "This signal came, for example from Ctrl-C; a checkpoint was saved."),
     ("`asked by another`", "stopped", "Another trainer of an all-reduce requested the end, without"
@@ -127,7 +130,7 @@ REASONS = (
 
 # By exit code: what it means, and what a scheduler should do.
 EXIT_CODES = {
-    0: ("The work is done.", "nothing"),
+    0: ("The work is done, or `--max_secs` are over.", "nothing"),
     1: ("The model or the data failed, or there is a bug.", "not restart"),
     2: ("A configuration error was found before training; each has one sentence.", "not restart"),
     142: ("A task was lost, or training stalled. The last checkpoint is kept.", "restart"),

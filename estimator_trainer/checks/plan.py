@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from typing import Any, Mapping, Protocol
 
 from estimator_trainer import versions as versions_lib
@@ -48,6 +49,7 @@ class Plan:
       changes: The differences from that run.
       notes: Sentences on differences of this process from the defaults.
       command: The words that started this process, for the record.
+      began: When this process began to plan, in seconds of `time.monotonic`.
     """
 
     config: TrainerConfig
@@ -65,6 +67,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     versions: versions_lib.Versions = dataclasses.field(default_factory=versions_lib.installed)
+    began: float = dataclasses.field(default_factory=time.monotonic, compare=False)
 
     @property
     def is_evaluated(self) -> bool:

@@ -60,11 +60,13 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
 
 def _length(config: TrainerConfig) -> str:
     """Returns what ends training, in words."""
-    if config.is_until_no_improvement:
-        return length.described(config.best_metric, config.best_mode)
+    text = f"to step {config.train_steps}" if config.max_steps else "to the end of the input"
     if config.train_epochs:
-        return f"{config.train_epochs} passes over the training data"
-    return f"to step {config.train_steps}" if config.max_steps else "to the end of the input"
+        text = f"{config.train_epochs} passes over the training data"
+    if config.is_until_no_improvement:
+        text = length.described(config.best_metric, config.best_mode)
+    target = f", or to the first evaluation with {config.stop_at}" if config.stop_at else ""
+    return text + target + (f"; at most {config.max_secs} s in a run" if config.max_secs else "")
 
 
 def _plugin(plugin: Plugin | None) -> str:

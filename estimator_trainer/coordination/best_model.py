@@ -21,7 +21,7 @@ def ended(model_dir: str) -> checkpoints.Best | None:
     return best if best and best.ended else None
 
 
-def begin(model_dir: str, is_kept: bool) -> None:
+def begin(model_dir: str, is_kept: bool, keep_max: int = 0) -> None:
     """Lets a training of another rule go on from the model with which an earlier one ended.
 
     The copy of the best checkpoint is removed unless it `is_kept`, by the exporter `best`.
@@ -29,18 +29,20 @@ def begin(model_dir: str, is_kept: bool) -> None:
     best = ended(model_dir)
     if best is None:
         return
-    make_latest(model_dir, best.ended, best.last_step)
+    make_latest(model_dir, best.ended, best.last_step, keep_max)
     if is_kept:
         checkpoints.write_best_file(model_dir, dataclasses.replace(best, ended="", last_step=0))
     else:
         checkpoints.remove_best(model_dir)
 
 
-def make_latest(model_dir: str, reason: str, last_step: int) -> checkpoints.Best | None:
+def make_latest(model_dir: str, reason: str, last_step: int,
+                keep_max: int = 0) -> checkpoints.Best | None:
     """Makes the best checkpoint the latest one, at the end of training; None: there is none.
 
-    Later checkpoints are removed. A process that was killed meanwhile does the rest when it is
-    started again, because `best.json` says first how training ended.
+    Later checkpoints are removed. A later training goes on with a list of the newest `keep_max`
+    ones, 0 for all. A process that was killed meanwhile does the rest when it is started again,
+    because `best.json` says first how training ended.
     """
     best, path = checkpoints.read_best(model_dir), checkpoints.latest_best(model_dir)
     if best is None or not path or checkpoints.step_of(path) != best.step:
@@ -54,7 +56,7 @@ def make_latest(model_dir: str, reason: str, last_step: int) -> checkpoints.Best
     all_paths = checkpoints.paths_in(model_dir)
     kept = [each for each in all_paths if checkpoints.step_of(each) <= best.step]
     if checkpoints.latest(model_dir) != latest:
-        _write_state(model_dir, latest, kept)
+        _write_state(model_dir, latest, kept[-keep_max:])
     for later in all_paths[len(kept):]:
         logging.debug("removes %s, which is not the best", later)
         for file in tf.io.gfile.glob(f"{shared_files.escape(later)}.*"):

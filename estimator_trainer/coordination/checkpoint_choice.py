@@ -47,8 +47,10 @@ def _remove(path: str) -> None:
         logging.warning("cannot remove %s: %s", path, errors.first_line(error))
 
 
-def fall_back(model_dir: str) -> None:
+def fall_back(model_dir: str, keep_max: int = 0) -> None:
     """Makes the newest whole checkpoint the latest, if the latest is damaged.
+
+    Training goes on with a list of the newest `keep_max` ones, 0 for all, and so keeps older ones.
 
     A process that was killed while it saved, or a full disk, leaves a part of a checkpoint; a
     machine that crashed leaves an empty file `checkpoint`, which TensorFlow cannot read.
@@ -64,7 +66,7 @@ def fall_back(model_dir: str) -> None:
     except tf.errors.OpError:
         pass  # The next read raises the error.
     if is_state_damaged:
-        _repair_state(model_dir)
+        _repair_state(model_dir, keep_max)
     newest = checkpoints.latest(model_dir)
     if not newest:
         _refuse_lost(model_dir)
@@ -78,10 +80,10 @@ def fall_back(model_dir: str) -> None:
             f" {errors.Setting('model_dir')}.")
     logging.warning("the checkpoint of step %d is damaged; falls back to step %d",
                     checkpoints.step_of(newest), checkpoints.step_of(whole[-1]))
-    tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
+    tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole[-keep_max:])
 
 
-def _repair_state(model_dir: str) -> None:
+def _repair_state(model_dir: str, keep_max: int) -> None:
     """Writes TensorFlow's file again, or removes it where there is no checkpoint at all."""
     file, whole = _state_file(model_dir), _whole(model_dir)
     if not whole and checkpoints.paths_in(model_dir):
@@ -96,7 +98,7 @@ def _repair_state(model_dir: str) -> None:
                         file)
     tf.io.gfile.remove(file)
     if whole:
-        tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole)
+        tf.compat.v1.train.update_checkpoint_state(model_dir, whole[-1], whole[-keep_max:])
 
 
 def select(model_dir: str, which: str) -> list[str]:

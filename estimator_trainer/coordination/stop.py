@@ -98,6 +98,20 @@ class Stop:
             raise errors.Interrupted(request.status, request.reason, request.by)
 
 
+@contextlib.contextmanager
+def calling_after(secs: float | None, function: Callable[[], None]) -> Iterator[None]:
+    """Calls `function` in another thread, `secs` from now, within the context; None: never."""
+    timer = None if secs is None else threading.Timer(max(0.0, secs), function)
+    if timer:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield
+    finally:
+        if timer:
+            timer.cancel()
+
+
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 

@@ -93,9 +93,11 @@ class Watchdog:
             self._requested_at = self._requested_at or now
             grace_secs = (deadlines.FAILED_GRACE_SECS if request.status == "failed"
                           else deadlines.SAVE_GRACE_SECS)
-            if now - self._requested_at > grace_secs:
+            is_limit = request.reason == result.MAX_SECS
+            # At --max_secs nobody is about to kill the chief: it saves, however long a step is.
+            if now - self._requested_at > grace_secs and not (is_limit and self._task.is_chief):
                 status = "stopped" if request.status == "stopping" else request.status
-                self._end(status, str(request))
+                self._end(status, request.reason if is_limit else str(request))
         # With a short peer timeout, peers are polled before half of it is over.
         patience_secs = min(deadlines.QUIET_SECS, self._config.peer_timeout_secs / 2)
         is_quiet = now - self._ticked_at > patience_secs or self._broke_at is not None
@@ -143,8 +145,9 @@ class Watchdog:
             faulthandler.dump_traceback(sys.stderr.fileno(), all_threads=True)
         step = checkpoints.latest_step(self._config.model_dir)
         self._view.announce_end(status, step, reason)
-        result.print_last_line(result.Result(self._task.name, status, step, reason))
-        os._exit(result.EXIT_CODES[status])
+        ended = result.Result(self._task.name, status, step, reason)
+        result.print_last_line(ended)
+        os._exit(ended.exit_code)
 
 
 _PROBES = 4

@@ -283,8 +283,9 @@ def _check_end(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str,
     """Raises ConfigError if only the input could end training, and the input has no end."""
     config, training = plan.config, plan.train_data or plan.data
     has_epochs = bool(config.train_epochs)
-    is_ended = not has_epochs and (config.max_steps or config.early_stopping_metric or
-                                   config.is_until_no_improvement)
+    is_ended = not has_epochs and (
+        config.max_steps or config.early_stopping_metric or config.stop_at or config.max_secs or
+        config.is_until_no_improvement)
     if training is None or not plan.task.is_trainer or is_ended:
         return
     if not input_fn_adapter.describe(input_fn, params, tf.estimator.ModeKeys.TRAIN).is_infinite:

@@ -114,8 +114,8 @@ def add_param(params: Any, key: str, value: Any) -> None:
 # Fields of a RunConfig, with the setting that stands above each; "" where there is none.
 _FIELDS = {"tf_random_seed": "seed", "save_summary_steps": "save_summary_steps",
            "keep_checkpoint_max": "keep_checkpoint_max", "log_step_count_steps": "log_every_steps",
-           "keep_checkpoint_every_n_hours": "", "device_fn": "", "protocol": "",
-           "session_creation_timeout_secs": "", "checkpoint_save_graph_def": ""}
+           "keep_checkpoint_every_n_hours": "keep_checkpoint_every_n_hours", "device_fn": "",
+           "protocol": "", "session_creation_timeout_secs": "", "checkpoint_save_graph_def": ""}
 # The settings, and fields of a RunConfig, of which one decides when checkpoints are saved.
 CLOCKS = frozenset({"save_checkpoints_steps", "save_checkpoints_secs"})
 
@@ -127,7 +127,8 @@ def fields_of(config: TrainerConfig) -> dict[str, Any]:
             "save_summary_steps": config.summary_steps,
             "save_checkpoints_steps": clock.every_steps,
             "save_checkpoints_secs": None if clock.every_steps else clock.every_secs,
-            "keep_checkpoint_max": config.keep_checkpoint_max}
+            "keep_checkpoint_max": config.keep_checkpoint_max,
+            "keep_checkpoint_every_n_hours": config.keep_checkpoint_every_n_hours}
 
 
 def settings(config: TrainerConfig, own: tf.estimator.RunConfig) -> TrainerConfig:
@@ -137,7 +138,8 @@ def settings(config: TrainerConfig, own: tf.estimator.RunConfig) -> TrainerConfi
     """
     defaults, kept = TrainerConfig(), {
         "seed": own.tf_random_seed, "save_summary_steps": own.save_summary_steps,
-        "keep_checkpoint_max": own.keep_checkpoint_max}
+        "keep_checkpoint_max": own.keep_checkpoint_max,
+        "keep_checkpoint_every_n_hours": own.keep_checkpoint_every_n_hours}
     return dataclasses.replace(config, **{
         name: value for name, value in kept.items()
         if value and getattr(config, name) == getattr(defaults, name)})

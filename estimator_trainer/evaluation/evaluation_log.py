@@ -150,12 +150,12 @@ def plain_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if isinstance(value, (int, float))}
 
 
-def check_metric(flag: str, name: str, names: Collection[str]) -> None:
+def check_metric(flag: str, name: str, names: Collection[str], example: str = "loss") -> None:
     """Raises ConfigError if a metric that a flag names is not among `names`."""
     if name not in names:
         raise errors.ConfigError(
             errors.Problem(flag, name, "which is not a number that the model computes",
-                           f"one of {', '.join(names)}", errors.Setting(flag, "loss"),
+                           f"one of {', '.join(names)}", errors.Setting(flag, example),
                            advice=errors.near_match(name, names)))
 
 

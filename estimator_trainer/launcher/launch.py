@@ -11,7 +11,7 @@ import tempfile
 import time
 from typing import Iterator, Sequence
 
-from estimator_trainer import deadlines, environment, errors, machine, redaction
+from estimator_trainer import deadlines, environment, errors, machine, redaction, result
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.launcher.fork_server import ForkServer
@@ -160,7 +160,8 @@ def _summarize(screen: Screen, children: Sequence[TaskProcess], first_failure: s
         where = "result: result.json in the script's model_dir"
     if model_dir_name.is_scratch(model_dir):
         screen.line("launch", model_dir_name.scratch_notice(model_dir))
-    status = {0: "done", 143: "stopped"}.get(code, "failed")
+    is_at_limit = any(child.reason == result.MAX_SECS for child in children)
+    status = {0: "stopped" if is_at_limit else "done", 143: "stopped"}.get(code, "failed")
     screen.line("launch", f"job {status}, exit {code}; {where}")
 
 

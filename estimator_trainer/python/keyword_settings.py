@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 import dataclasses
+import numbers
 import os
 from typing import Any, Literal, Mapping
 
@@ -10,7 +11,8 @@ from estimator_trainer.errors import (ConfigError, did_you_mean, near_match, Par
 from estimator_trainer.settings.command_table import COMMANDS
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
-_KINDS = {bool: "True or False", int: "an integer", str: "a text", tuple: "a list of texts"}
+_KINDS = {bool: "True or False", int: "an integer", float: "a number", str: "a text",
+          tuple: "a list of texts"}
 # The functions have arguments of their own for these.
 _ARGUMENTS = ("param", "tf1", "tf1_op_seeds", "data")
 # A Python program may pass several patterns as a list.
@@ -95,5 +97,7 @@ def _typed(name: str, value: Any, default: Any) -> Any:
         return value
     if type(default) is int and hasattr(value, "__index__") and not isinstance(value, bool):
         return int(value)  # An integer of NumPy.
+    if type(default) is float and isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return float(value)
     raise ConfigError(Problem(name, value, expected=_KINDS[type(default)],
                               example=Setting(name, default)))

@@ -19,6 +19,7 @@ from estimator_trainer.plugins import source_files
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.record import record_file, run_record
 from estimator_trainer.result import Result
+from estimator_trainer.settings.length import STOP_AT
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # Settings that every run derives from its data.
@@ -149,21 +150,24 @@ class EarlierRun:
                                    note=" ".join(filter(None, [ended.note, self.note])))
 
 
-def earlier(plan: Plan, plugins: LoadedPlugins, is_finished: bool) -> EarlierRun:
+def earlier(plan: Plan, plugins: LoadedPlugins, finished: str) -> EarlierRun:
     """Compares this run with the record, which `begin` is going to change.
 
-    `is_finished` is whether the earlier run had trained to the last step.
+    `finished` is why the earlier run had ended training; "" if this one trains.
     """
     edited = tuple(f"{kind} changed ({', '.join(paths)})" for kind, paths in plugins.edited.items())
     edited += _edited_script(plan)
     folder, step = plan.config.model_dir, checkpoints.latest_step(plan.config.model_dir)
-    if not is_finished:
+    if not finished:
         note = (f"Training went on from step {step}, but not with what wrote its checkpoint:"
                 f" {'; '.join(edited)}.") if edited else ""
         return EarlierRun(False, edited, note, bool(edited))
     note = (f"Nothing was trained: an earlier run had reached step {step} of train_steps"
             f" {plan.config.max_steps} in {folder}, and the metrics are of its checkpoint.")
-    if plan.config.is_until_no_improvement:
+    if finished == STOP_AT:
+        note = (f"Nothing was trained: an earlier run had reached {plan.config.stop_at} in"
+                f" {folder}, and the metrics are of its checkpoint, of step {step}.")
+    elif plan.config.is_until_no_improvement:
         note = (f"Nothing was trained: an earlier run had ended in {folder}, and the metrics are of"
                 f" its best checkpoint, of step {step}.")
     changes = [*edited, *map(str, plan.changes)]

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import time
 
 from absl import logging
 
@@ -9,33 +10,33 @@ from estimator_trainer.coordination import (best_model, checkpoint_choice, check
                                             evaluator_heartbeat, stop as stop_lib)
 from estimator_trainer.estimator import builder, loaded_plugins, strategy
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
-from estimator_trainer.evaluation import exporters, kept_evaluation, no_improvement
+from estimator_trainer.evaluation import exporters, kept_evaluation, no_improvement, target
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
 from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
-from estimator_trainer.result import Result
+from estimator_trainer.result import MAX_SECS, Result
 from estimator_trainer.roles import experiment as experiment_lib, final_evaluation, outcome
 from estimator_trainer.roles.task_run import ChiefRun
 from estimator_trainer.settings import intervals
-from estimator_trainer.settings.length import Length, MOST_STEPS
+from estimator_trainer.settings.length import Length, MOST_STEPS, STOP_AT
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 def train(run: ChiefRun) -> Result:
     """Trains, evaluates and exports what no evaluator does; raises Interrupted on a request."""
     plan, config, task, stop = run.plan, run.config, run.task, run.stop
-    is_trained = _begin(run)
-    strategies = strategy.for_one_process(config) if is_trained else strategy.of_plan(plan)
+    finished = _begin(run)
+    strategies = strategy.for_one_process(config) if finished else strategy.of_plan(plan)
     stop_lib.reclaim_sigterm()
     plugins = loaded_plugins.load(plan)
     run, config, length = _bounded(run, plugins)
-    is_trained = is_trained or bool(length) and (
-        checkpoints.latest_step(config.model_dir) >= config.train_steps)
+    if length and checkpoints.latest_step(config.model_dir) >= config.train_steps:
+        finished = finished or "train_steps"
     evaluations = experiment_lib.evaluation_log(run)
     single = builder.for_one_process(config, plugins)
     kept = kept_evaluation.build(single, plugins, evaluations) if plan.is_evaluated else None
     experiment_lib.preflight(plan, plugins, kept)
-    earlier = runs.earlier(plan, plugins, is_trained)
+    earlier = runs.earlier(plan, plugins, finished)
     runs.begin(plan, plugins, earlier)
     run.log_start(plugins)
     job_history.announce_page(plan)
@@ -43,7 +44,7 @@ def train(run: ChiefRun) -> Result:
     experiment = experiment_lib.build(run.plan, plugins, strategies, evaluations, hooks,
                                       stop.request_end)
     with (kept.used_by(experiment.estimator, single) if kept else contextlib.nullcontext()):
-        step, reason = (_resume_finished(run, evaluations) if is_trained else
+        step, reason = (_resume_finished(run, evaluations, finished) if finished else
                         _trained(run, experiment, hooks, evaluations, length))
         run.watchdog.leave_steps()
         stop.check()
@@ -69,47 +70,67 @@ def _trained(run: ChiefRun, experiment: experiment_lib.Experiment,
              length: Length | None) -> tuple[int, str]:
     """Trains; returns the last step, and why training ended."""
     least_steps = no_improvement.least_steps(run.config, length, evaluations) if length else int
-    experiment_lib.train(run, experiment, hooks, least_steps)
+
+    def end_at_limit() -> None:
+        if hooks.end.reason != "train_steps":
+            run.stop.request_end("stopped", MAX_SECS, run.task.name)
+
+    most_secs = run.config.max_secs
+    with stop_lib.calling_after(
+            most_secs - (time.monotonic() - run.plan.began) if most_secs else None, end_at_limit):
+        experiment_lib.train(run, experiment, hooks, least_steps)
     reason = outcome.wait_for_reason(hooks.end, run.stop)
     checkpoint_choice.remove_unfinished(run.config.model_dir)
     return hooks.end.step, reason
 
 
-def _begin(run: ChiefRun) -> bool:
+def _begin(run: ChiefRun) -> str:
     """Makes a whole checkpoint the latest, and announces the run if it is to train.
 
-    Returns whether an earlier run has trained to the last step.
+    Returns why an earlier run has ended training; "" if this one trains.
     """
     config, task = run.config, run.task
-    if config.early_stopping_metric and not (
+    if (config.early_stopping_metric or config.stop_at) and not (
             task.is_local or task.head_evaluates or task.has_evaluator):
-        logging.warning("early_stopping_metric is set, and TF_CONFIG lists no evaluator: only"
-                        " an evaluator task that shares model_dir can stop this job early")
+        logging.warning("%s is set, and TF_CONFIG lists no evaluator: only an evaluator task that"
+                        " shares model_dir can stop this job early",
+                        "early_stopping_metric" if config.early_stopping_metric else "stop_at")
     if not config.is_until_no_improvement:
-        best_model.begin(config.model_dir, is_kept="best" in config.exporters)
-    checkpoint_choice.fall_back(config.model_dir)
+        best_model.begin(config.model_dir, "best" in config.exporters, config.keep_checkpoint_max)
+    checkpoint_choice.fall_back(config.model_dir, config.keep_checkpoint_max)
     checkpoint_choice.remove_unfinished(config.model_dir)
-    is_trained = bool(
-        config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps
-        or config.is_until_no_improvement and best_model.ended(config.model_dir))
-    if not is_trained:
+    finished = end_of_earlier(config)
+    if not finished:
         # The trainers of an all-reduce would wait for a chief that trains nothing.
         run.state.announce("running")
         if task.is_all_reduce:
             run.state.gather(task.num_trainers - 1, run.stop)
-    return is_trained
+    return finished
 
 
-def _resume_finished(run: ChiefRun, evaluations: EvaluationLog) -> tuple[int, str]:
-    """Returns step and reason of a finished run; restores what that run evaluated."""
-    config = run.config
-    step, reason = checkpoints.latest_step(config.model_dir), "train_steps"
+def end_of_earlier(config: TrainerConfig) -> str:
+    """Returns why an earlier run in model_dir has trained to its end; "" if it has not."""
     best = best_model.ended(config.model_dir) if config.is_until_no_improvement else None
     if best:
-        step, reason = best.step, best.ended
-        best_model.make_latest(config.model_dir, best.ended, best.last_step)
+        return best.ended
+    if config.max_steps and checkpoints.latest_step(config.model_dir) >= config.max_steps:
+        return "train_steps"
+    return STOP_AT if target.had_reached(config) else ""
+
+
+def _resume_finished(run: ChiefRun, evaluations: EvaluationLog, reason: str) -> tuple[int, str]:
+    """Returns step and reason of a finished run; restores what that run evaluated."""
+    config = run.config
+    step = checkpoints.latest_step(config.model_dir)
+    best = best_model.ended(config.model_dir) if config.is_until_no_improvement else None
+    if best:
+        step = best.step
+        best_model.make_latest(config.model_dir, best.ended, best.last_step,
+                               config.keep_checkpoint_max)
         logging.info("training is complete: it ended at step %d (%s), and the best checkpoint is"
                      " that of step %d", best.last_step, reason, step)
+    elif reason == STOP_AT:
+        logging.info("training is complete: it ended at step %d with %s", step, config.stop_at)
     else:
         logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",
                      step, config.train_steps)
@@ -139,11 +160,14 @@ def _best_as_model(run: ChiefRun, evaluations: EvaluationLog, length: Length | N
                    reason: str) -> tuple[int, str, str]:
     """Makes the best checkpoint the model; returns its step, the reason of the end, and a note.
 
-    Under another rule, and where no evaluation has found any, step and reason stay without a note.
+    Under another rule, with the target of `stop_at` reached, and where no evaluation has found any,
+    step and reason stay without a note.
     """
     model_dir = run.config.model_dir
+    has_rule = length and (reason != STOP_AT or best_model.ended(model_dir))
     best = best_model.make_latest(
-        model_dir, MOST_STEPS if reason == "train_steps" else reason, step) if length else None
+        model_dir, MOST_STEPS if reason == "train_steps" else reason, step,
+        run.config.keep_checkpoint_max) if has_rule else None
     if length is None or best is None:
         return step, reason, ""
     no_improvement.restore(model_dir, evaluations, best)

@@ -15,7 +15,7 @@ from estimator_trainer.estimator import builder, random_state
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
 from estimator_trainer.estimator.strategy import Strategies
-from estimator_trainer.evaluation import exporters, no_improvement
+from estimator_trainer.evaluation import exporters, no_improvement, target
 from estimator_trainer.evaluation.evaluation_log import check_metric, EvaluationLog
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
 from estimator_trainer.patches import saving_patches
@@ -104,6 +104,8 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
     """
     config, script = plan.config, plugins.script
     during = exporters.during_training(config, plugins, evaluations)
+    if request_end and config.stop_at:
+        during.append(target.StopAt(config, request_end, plan.task.name))
     if request_end and config.is_until_no_improvement:
         during.append(no_improvement.NoImprovement(
             config, no_improvement.length_of(plugins), evaluations, request_end, plan.task.name))
@@ -232,6 +234,7 @@ def preflight(plan: Plan, plugins: LoadedPlugins, evaluation: KeptEvaluation | N
             check_metric("trial_metric", config.trial_metric, names)
         if config.early_stopping_metric:
             check_metric("early_stopping_metric", config.early_stopping_metric, names)
+        target.check_target(config.stop_at, names)
     if plan.config.exporters != ("none",):
         with environment.no_cluster():
             run_config = tf.estimator.RunConfig()

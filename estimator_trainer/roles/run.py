@@ -5,8 +5,8 @@ import tensorflow as tf
 
 from estimator_trainer import deadlines, environment, errors
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.coordination import (best_model, checkpoints, evaluator_heartbeat,
-                                            lease as lease_lib, stop as stop_lib)
+from estimator_trainer.coordination import (checkpoints, evaluator_heartbeat, lease as lease_lib,
+                                            stop as stop_lib)
 from estimator_trainer.coordination.job_state import JobStateReader, JobStateWriter
 from estimator_trainer.coordination.job_view import ChiefView, OthersView
 from estimator_trainer.coordination.watchdog import Watchdog
@@ -107,14 +107,12 @@ def _report_early_end(plan: Plan, state: JobStateWriter, ended: Result) -> None:
     """Reports an end before the job was done to the other tasks, and in result.json."""
     try:
         state.announce(ended.status, ended.step, ended.reason)
-        model_dir, max_steps = plan.config.model_dir, plan.config.max_steps
-        found = checkpoints.read_result(model_dir)
+        found = checkpoints.read_result(plan.config.model_dir)
         # An earlier run may have done all that this one was to do.
         is_complete = found and found.status == "done" and found.step == ended.step and (
-            max_steps and found.step >= max_steps or plan.config.is_until_no_improvement and
-            best_model.ended(model_dir))
+            chief.end_of_earlier(plan.config))
         if ended.step and not is_complete:
-            checkpoints.write_result(model_dir, ended)
+            checkpoints.write_result(plan.config.model_dir, ended)
         runs.end(plan, ended)
     except tf.errors.OpError as error:
         logging.warning("cannot write how the job ended: %s", errors.first_line(error))

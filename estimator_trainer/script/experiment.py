@@ -127,6 +127,7 @@ class ScriptExperiment:
             "model_dir": config.model_dir, "num_evaluations": 0, "save_checkpoints_steps": steps,
             "save_checkpoints_secs": 0 if is_by_steps else int(config.save_checkpoints_secs or 0),
             "keep_checkpoint_max": config.keep_checkpoint_max or 0,
+            "keep_checkpoint_every_n_hours": float(config.keep_checkpoint_every_n_hours),
             "save_summary_steps": config.save_summary_steps or _NEVER,
             # The RunConfig's default leaves the history to follow the length of the run.
             "log_every_steps": (0 if config.log_step_count_steps in (None, intervals.LOG_STEPS)

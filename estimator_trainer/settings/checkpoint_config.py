@@ -21,6 +21,9 @@ class CheckpointConfig:
         " training ends, and this one goes on from its last checkpoint.")
     keep_checkpoint_max: int = setting(
         "Checkpoints and logs", 5, "Checkpoints to keep; 0 = all.", minimum=0)
+    keep_checkpoint_every_n_hours: float = setting(
+        "Checkpoints and logs", 10000.0, "Hours of training after which one more checkpoint is kept"
+        " for good, beside those of --keep_checkpoint_max.", minimum=1e-6)
     save_summary_steps: int = setting(
         "Checkpoints and logs", 0, "Steps between TensorBoard summaries; 0 = at least 20 summaries"
         " in a run, and one every 100 steps.", minimum=0)
@@ -48,6 +51,12 @@ class CheckpointConfig:
         "Ending", "min", "Whether lower (min) or higher (max) is better.", choices=("min", "max"))
     early_stopping_steps: int = setting(
         "Ending", 1000, "Steps without improvement after which training ends.", minimum=1)
+    stop_at: str = setting(
+        "Ending", "", "Training ends at the first evaluation that reaches this target, such as"
+        " 'accuracy>=0.98'.")
+    max_secs: int = setting(
+        "Ending", 0, "Seconds, from the start of the chief's process, after which training saves,"
+        " and every task ends with 0, to be continued; 0 = no limit.", minimum=0)
     peer_timeout_secs: int = setting("Ending", deadlines.PEER_TIMEOUT_SECS, "Seconds after which a"
                                      " task that has answered, and no longer does, is lost; those"
                                      " that need it exit with 142.", minimum=1)

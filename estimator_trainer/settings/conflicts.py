@@ -7,6 +7,7 @@ import warnings
 
 from estimator_trainer import storage
 from estimator_trainer.errors import ConfigError, near_match, Param, Problem, Setting
+from estimator_trainer.settings import length
 
 EXPORTERS = ("final", "latest", "best")
 _CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
@@ -137,9 +138,13 @@ def of_counts(epochs_of: str, train_epochs: int, sync_replicas: int, sync_tokens
                       example=Setting("num_evaluators", 1))
 
 
-def of_length(train_until: str, train_epochs: int,
-              early_stopping_metric: str) -> Iterator[Problem]:
-    """Yields a second rule for the end of training beside `train_until=no_improvement`."""
+def of_length(train_until: str, train_epochs: int, early_stopping_metric: str,
+              stop_at: str) -> Iterator[Problem]:
+    """Yields a target that cannot be read, and a second rule beside `no_improvement`."""
+    if stop_at and length.target(stop_at) is None:
+        yield Problem("stop_at", stop_at,
+                      expected="a metric, one of >=, <=, > and <, and a number, in quotes",
+                      example=Setting("stop_at", "accuracy>=0.98"))
     if train_until != "no_improvement":
         return
     for name, value in (("train_epochs", train_epochs),

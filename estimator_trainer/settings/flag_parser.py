@@ -84,7 +84,8 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues,
     match = re.match(r"flag --(\w+)=(.*?): ", str(error), re.DOTALL)
     if match and match.group(1) in values:
         name, got = match.groups()
-        kind = {"bool": "true or false", "int": "an integer"}.get(values[name].flag_type(), "text")
+        kind = {"bool": "true or false", "int": "an integer", "float": "a number"}.get(
+            values[name].flag_type(), "text")
         file = _source_of(name, argv)
         return Problem(name, got, source=f"--{name} in {file}" if file else "", expected=kind,
                        example=Setting(name, values[name].default))
@@ -96,8 +97,8 @@ def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:
     if field.name in ("param", "plugin_flag", "model_dir") and isinstance(field.default, tuple):
         return flags.DEFINE_multi_string
     by_type: dict[type, Callable[..., Any]] = {
-        bool: flags.DEFINE_boolean, int: flags.DEFINE_integer, str: flags.DEFINE_string,
-        tuple: flags.DEFINE_list}
+        bool: flags.DEFINE_boolean, int: flags.DEFINE_integer, float: flags.DEFINE_float,
+        str: flags.DEFINE_string, tuple: flags.DEFINE_list}
     return by_type[type(field.default)]
 
 

@@ -6,11 +6,18 @@ within bounds that the number of rows decides. All its numbers are here. Standar
 
 import dataclasses
 import math
+import operator
+import re
+from typing import Mapping
 
 NO_IMPROVEMENT = "no_improvement"
 RULES = ("train_steps", NO_IMPROVEMENT)
 # The reason of a training that ended at its bound; as `no_improvement` is that of the others.
 MOST_STEPS = "most_steps"
+# The reason of a training whose evaluation has reached `stop_at`.
+STOP_AT = "stop_at"
+_TARGET = re.compile(r"\s*(\S.*?)\s*(>=|<=|>|<)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
+_COMPARED = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
 # An evaluation takes 0.05 s beside its examples, since a checkpoint is written, copied and read: as
 # long as 100 steps on a small table, of which all training takes seconds. Small data are evaluated
@@ -58,6 +65,29 @@ class Length:
         passes_steps = _LEAST_PATIENCE_PASSES * self.pass_steps or math.inf
         return max(_PATIENCE * steps_between,
                    math.ceil(min(_LEAST_PATIENCE_STEPS, passes_steps)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """The target of `stop_at`, such as `accuracy>=0.98`."""
+
+    metric: str
+    comparison: str
+    value: float
+
+    def is_reached(self, metrics: Mapping[str, float]) -> bool:
+        """Returns whether metrics have a value that reaches the target; NaN never does."""
+        return self.metric in metrics and bool(
+            _COMPARED[self.comparison](metrics[self.metric], self.value))
+
+
+def target(text: str) -> Target | None:
+    """Returns the target that a text names; None if it names none."""
+    found = _TARGET.fullmatch(text)
+    try:
+        return Target(found[1], found[2], float(found[3])) if found else None
+    except ValueError:
+        return None
 
 
 def by_rows(rows: int, batch_size: int) -> Length:

@@ -45,7 +45,7 @@ def out_of_range(config: Any) -> list[Problem]:
             found.append(Problem(name, value, expected=f"one of {', '.join(named)}",
                                  advice=did_you_mean(near) or field.metadata["help"],
                                  example=Setting(name, near or field.default or named[0])))
-        elif minimum is not None and value < minimum:
+        elif minimum is not None and not value >= minimum:  # NaN is not either.
             found.append(Problem(name, value, expected=f"a number of at least {minimum}",
                                  advice=field.metadata["help"],
                                  example=Setting(name, field.default)))

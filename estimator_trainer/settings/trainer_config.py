@@ -68,7 +68,8 @@ class TrainerConfig(EvaluationConfig, CheckpointConfig, TrainingConfig, ModelCon
             *conflicts.of_counts(
                 self.epochs_of, self.train_epochs, self.sync_replicas, self.sync_tokens,
                 self.steps_per_loop, self.num_evaluators),
-            *conflicts.of_length(self.train_until, self.train_epochs, self.early_stopping_metric)])
+            *conflicts.of_length(self.train_until, self.train_epochs, self.early_stopping_metric,
+                                 self.stop_at)])
 
     @property
     def is_collective(self) -> bool:

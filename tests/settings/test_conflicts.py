@@ -39,3 +39,18 @@ def test_problem_is_found_without_tensorflow(settings, problem):
 
 def test_split_takes_a_list_from_python():
     assert api.config_of({"freeze": ["a", "b"]}).freeze == "a,b"
+
+
+@pytest.mark.parametrize("settings, sentence", [
+    ({"stop_at": "accuracy"}, "stop_at is 'accuracy' (from --stop_at); expected a metric, one of"
+     " >=, <=, > and <, and a number"),
+    ({"keep_checkpoint_every_n_hours": float("nan")}, "expected a number of at least 1e-06"),
+    ({"keep_checkpoint_every_n_hours": "2"}, "expected a number")])
+def test_an_end_or_a_number_that_cannot_be_read_is_one_sentence(settings, sentence):
+    with pytest.raises(errors.ConfigError) as raised:
+        api.config_of(settings)
+    assert sentence in str(raised.value)
+
+
+def test_an_integer_is_a_number_of_hours():
+    assert api.config_of({"keep_checkpoint_every_n_hours": 2}).keep_checkpoint_every_n_hours == 2.0

@@ -42,3 +42,20 @@ def test_patience_is_in_evaluations_and_in_steps():
         found = length.by_rows(rows, 64)
         assert found.patience_steps(found.every_steps) == expected
     assert length.by_rows(32_000, 64).patience_steps(5000) == 40_000
+
+
+@pytest.mark.any_tensorflow
+@pytest.mark.parametrize("text, metrics, is_reached", [
+    ("accuracy>=0.98", {"accuracy": 0.98}, True), ("accuracy>0.98", {"accuracy": 0.98}, False),
+    (" loss <= 1e-3 ", {"loss": 0.001}, True), ("loss<.5", {"loss": 0.5}, False),
+    ("recent/accuracy>=-1", {"recent/accuracy": 0.0}, True), ("a b>=1", {"a b": 1.0}, True),
+    ("loss<=1", {"loss": float("nan")}, False), ("loss<=1", {"accuracy": 0.5}, False)])
+def test_a_target_is_a_metric_and_a_number(text, metrics, is_reached):
+    target = length.target(text)
+    assert target is not None and target.is_reached(metrics) is is_reached
+
+
+@pytest.mark.any_tensorflow
+@pytest.mark.parametrize("text", ["accuracy", ">=1", "loss=1", "loss<=low", "loss<=1.2.3"])
+def test_a_text_without_metric_or_number_is_no_target(text):
+    assert length.target(text) is None
