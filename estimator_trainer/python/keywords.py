@@ -59,6 +59,7 @@ class Train(_Task, total=False):
     save_checkpoints_secs: int
     force: bool
     keep_checkpoint_max: int
+    keep_checkpoint_every_n_hours: float
     save_summary_steps: int
     worker_events: bool
     log_every_steps: int
@@ -68,6 +69,8 @@ class Train(_Task, total=False):
     early_stopping_metric: str
     early_stopping_mode: Literal["min", "max"]
     early_stopping_steps: int
+    stop_at: str
+    max_secs: int
     peer_timeout_secs: int
     stall_timeout_secs: int
     eval_distribute: Literal["none", "one_device", "mirrored", "central_storage"]
