@@ -48,13 +48,13 @@ With `columns` set, only predict_files are read.
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Sequence
 
 import pyarrow as pa
 import tensorflow as tf
 
-from input_fns.reading import (arrow_file, new_tables, pipeline, same_files, stored_rows,
-                               table_drift, table_facts, unseen)
+from input_fns.reading import (arrow_file, new_tables, pipeline, same_files, serving_lines,
+                               stored_rows, table_drift, table_facts, unseen)
 from input_fns.reading.errors import DataFileError, DataParamError
 from input_fns.reading.file_names import first_problem, matched_tables
 from input_fns.reading.table import table_of
@@ -104,6 +104,12 @@ def input_fn(
 def rows_to_predict(params: Mapping[str, Any], key: str = "") -> stored_rows.StoredRows:
     """Returns the rows of mode "infer" as their files have them, and a column that is the key."""
     return stored_rows.of(_source("infer", params), key)
+
+
+def features_of_lines(lines: tf.Tensor, names: Sequence[str],
+                      params: Mapping[str, Any]) -> dict[str, tf.Tensor]:
+    """Returns the fields of lines that an export takes: see `serving_lines.features`."""
+    return serving_lines.features(lines, names, params)
 
 
 def in_memory(table: pa.Table) -> str:

@@ -272,10 +272,16 @@ def _receiver_fn(plan: Plan, module: types.ModuleType, spec: input_fn_adapter.Da
     own, name = getattr(module, "serving_input_receiver_fn", None), "serving_input_receiver_fn"
     if plan.serving:
         own, name = loader.load(plan.serving)[0], plan.serving.name
+    kinds = plan.config.serving_input
     if own is None:
-        return serving_input.receiver_fn(spec.features, plan.config.serving_input,
-                                         is_needed="none" not in plan.config.exporters,
-                                         key=key)
+        parse = getattr(module, "features_of_lines", None)
+        return serving_input.receiver_fn(
+            spec.features, kinds, is_needed="none" not in plan.config.exporters, key=key,
+            parse_lines=parse and functools.partial(parse, params=params))
+    if kinds != "raw":
+        raise ConfigError(Problem(
+            "serving_input", kinds, f"and {module.__name__}.{name} decides what exports take",
+            example=Setting("serving_input", "raw")))
     return serving_input.adapt(own, name, params)
 
 

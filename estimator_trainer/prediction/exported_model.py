@@ -9,11 +9,13 @@ import tensorflow as tf
 from estimator_trainer.errors import ConfigError, Problem, Setting
 
 EXAMPLES = "examples"
-_SIGNATURE = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+_DEFAULT = tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+# An export with several kinds of inputs has a signature for each; features fit the first two.
+_SIGNATURES = (f"raw:{_DEFAULT}", f"example:{_DEFAULT}", _DEFAULT)
 
 
 class ExportedModel:
-    """The default signature of a SavedModel, of TensorFlow 1 or 2, in a session of its own.
+    """The signature of a SavedModel that takes features, or else the default one, of TensorFlow 1 or 2, in a session of its own.
 
     Attributes:
       inputs: The names of its inputs, sorted.
@@ -31,11 +33,12 @@ class ExportedModel:
         with self._session.graph.as_default():
             loaded = tf.compat.v1.saved_model.load(
                 self._session, [tf.saved_model.SERVING], export_dir)
-        if _SIGNATURE not in loaded.signature_def:
+        name = next((each for each in _SIGNATURES if each in loaded.signature_def), None)
+        if name is None:
             raise ConfigError(Problem(
-                "export_dir", export_dir, f"which has no signature {_SIGNATURE!r}",
+                "export_dir", export_dir, f"which has no signature {_SIGNATURES[-1]!r}",
                 "an export of `estimator-trainer export`"))
-        signature = loaded.signature_def[_SIGNATURE]
+        signature = loaded.signature_def[name]
         self._inputs = dict(signature.inputs)
         self._fetches = {name: info.name for name, info in sorted(signature.outputs.items())}
         self.inputs = sorted(self._inputs)

@@ -15,8 +15,8 @@ _KINDS = {bool: "True or False", int: "an integer", float: "a number", str: "a t
           tuple: "a list of texts"}
 # The functions have arguments of their own for these.
 _ARGUMENTS = ("param", "tf1", "tf1_op_seeds", "data")
-# A Python program may pass several patterns as a list.
-PATTERNS = ("warm_start_vars", "freeze")
+# A Python program may pass several values of these texts as a list.
+LISTED = ("warm_start_vars", "freeze", "serving_input")
 # Names in other libraries.
 _ELSEWHERE = {"steps": "train_steps", "max_steps": "train_steps", "num_steps": "train_steps",
               "epochs": "train_epochs", "num_epochs": "train_epochs",
@@ -42,7 +42,7 @@ def type_of(field: dataclasses.Field[Any]) -> Any:
         return Any
     if field.metadata["choices"]:
         return Literal[field.metadata["choices"]]
-    if field.name in PATTERNS:
+    if field.name in LISTED:
         return str | Sequence[str]
     if isinstance(field.default, tuple):
         return Sequence[str]
@@ -91,7 +91,7 @@ def _typed(name: str, value: Any, default: Any) -> Any:
     if isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value):
         if isinstance(default, tuple):
             return tuple(value)
-        if name in PATTERNS:
+        if name in LISTED:
             return ",".join(value)
     if type(value) is type(default):
         return value

@@ -10,6 +10,7 @@ from estimator_trainer.errors import ConfigError, near_match, Param, Problem, Se
 from estimator_trainer.settings import length
 
 EXPORTERS = ("final", "latest", "best")
+SERVING_INPUTS = ("raw", "example", "csv")
 _CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
 _DEVICE = re.compile(r"(cpu|gpu):\d+")
 # A comma within brackets is a part of a regular expression.
@@ -44,7 +45,7 @@ def refuse_prediction(command: str, data: str, with_inputs: bool, is_all: bool) 
 
 def of_exports(exporters: Sequence[str], serving_input: str,
                serving_input_fn: str) -> Iterator[Problem]:
-    """Yields unknown exporters, and two settings that decide the same."""
+    """Yields unknown exporters and inputs of exports, and two settings that decide the same."""
     unknown = [e for e in exporters if e not in EXPORTERS and e != "none"]
     if unknown:
         yield Problem("exporters", ",".join(exporters),
@@ -54,7 +55,14 @@ def of_exports(exporters: Sequence[str], serving_input: str,
     if "none" in exporters and len(exporters) > 1:
         yield Problem("exporters", ",".join(exporters), "in which `none` stands alone",
                       example=Setting("exporters", ("none",)))
-    if serving_input_fn and serving_input != "raw":
+    kinds = serving_input.split(",")
+    unknown = [each for each in kinds if each not in SERVING_INPUTS]
+    if unknown or len(kinds) > len(set(kinds)):
+        yield Problem("serving_input", serving_input,
+                      expected=f"some of {', '.join(SERVING_INPUTS)}, each once",
+                      advice=near_match(unknown[0], SERVING_INPUTS) if unknown else "",
+                      example=Setting("serving_input", "raw,example"))
+    elif serving_input_fn and serving_input != "raw":
         yield Problem("serving_input", serving_input,
                       beside=Setting("serving_input_fn", serving_input_fn),
                       why="which decides what exports take", expected="one of them",

@@ -33,15 +33,28 @@ _WRITTEN = re.compile(
     rf"(?P<digits>\d[\d.,{_BLANKS}{_APOSTROPHES}]*|[.,]\d+)(?P<exponent>[eE][-+]?\d+|)"
     rf"(?P<after>{_UNIT}|)\s*")
 _DIGITS = {name: re.compile(pattern) for name, pattern in {
-    ENGLISH: r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?|\d+(\.\d*)?|\.\d+",
-    GERMAN: r"[1-9]\d{0,2}(\.\d{3})+(,\d*)?|\d+(,\d*)?|,\d+",
-    SPACED: rf"[1-9]\d{{0,2}}([{_BLANKS}{_APOSTROPHES}]\d{{3}})+([.,]\d*)?|\d+([.,]\d*)?|[.,]\d+",
+    ENGLISH: r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+",
+    GERMAN: r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?|\d+(?:,\d*)?|,\d+",
+    SPACED: rf"[1-9]\d{{0,2}}(?:[{_BLANKS}{_APOSTROPHES}]\d{{3}})+(?:[.,]\d*)?|\d+(?:[.,]\d*)?"
+            r"|[.,]\d+",
 }.items()}
-_GROUPS = {ENGLISH: ",", GERMAN: ".", SPACED: _BLANKS + _APOSTROPHES}
+# The characters between the groups of three digits.
+GROUPS = {ENGLISH: ",", GERMAN: ".", SPACED: _BLANKS + _APOSTROPHES}
 
 
 def _match(text: str) -> Optional[re.Match[str]]:
     return _WRITTEN.fullmatch(text[1:-1] if text.startswith("(") and text.endswith(")") else text)
+
+
+def pattern(name: str) -> str:
+    """Returns the regular expression of a format's numbers without brackets, for TensorFlow.
+
+    Its groups are the sign, the sign behind a currency, the digits, and the exponent.
+    """
+    written = (rf"^\s*([-+\u2212]?)\s*(?:{_CURRENCY}|)[{_BLANKS}]*([-+\u2212]?)"
+               rf"({_DIGITS[name].pattern})[{_BLANKS}]*([eE][-+]?\d+|)(?:{_UNIT}|)\s*$")
+    # TensorFlow's expressions have the characters themselves.
+    return re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), written)
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -53,7 +66,7 @@ def plain(text: str, name: str) -> str:
     digits = written["digits"].rstrip(_BLANKS)
     if not _DIGITS[name].fullmatch(digits):
         return text
-    for sign in _GROUPS[name]:
+    for sign in GROUPS[name]:
         digits = digits.replace(sign, "")
     # Accountants write a negative number in brackets.
     is_negative = bool({"-", "\u2212"} & {written["sign"], written["inner"]}) or text[0] == "("

@@ -76,7 +76,7 @@ _MISTAKES = [
     (lambda: et.evaluate("nowhere", checkpoint="newest"), "expected latest, best, all or step=N"),
     (lambda: et.predict("nowhere", _TABLE), "expected the directory of a training"),
     (lambda: et.predict("nowhere", 7), "expected a path, a list of paths, a list of dicts"),
-    (lambda: et.export("nowhere", serving_input="json"), "expected one of example, raw"),
+    (lambda: et.export("nowhere", serving_input="json"), "expected some of raw, example, csv"),
     (lambda: et.report([]), "the directory of a training, or several"),
     (lambda: et.show("nowhere"), "expected the directory of a training"),
     (lambda: et.launch(model_fn, "digits", "m", ps=1), "For example: model_fn='./my_model_fn.py'"),

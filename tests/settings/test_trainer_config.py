@@ -16,6 +16,8 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
     ({"log_every_steps": -1}, "at least 0"),
     ({"exporters": ("final", "bets")}, "Did you mean 'best'?"),
     ({"exporters": ("none", "final")}, "`none` stands alone"),
+    ({"serving_input": "raw,exmple"}, "Did you mean 'example'?"),
+    ({"serving_input": "raw,raw"}, "some of raw, example, csv, each once"),
     ({"checkpoint": "newest"}, "expected latest, best, all or step=N"),
     ({"save_checkpoints_steps": 5, "save_checkpoints_secs": 5}, "expected one of them"),
     ({"eval_every_steps": 10, "save_checkpoints_steps": 20}, "save_checkpoints_steps is 20 ("),
