@@ -6,9 +6,9 @@ All params are those of `input_fns/csv.py`.
 from __future__ import annotations
 
 from input_fns import csv
-from input_fns.csv import (compared_columns, DATA, data_params, data_problem,
-                           features_of_lines, FIRST_PARAMS, GLOBAL_BATCH_PARAM, in_memory, input_fn,
-                           INSPECTION, rows_to_predict, STARTS_OVER, TRAINS_UNTIL)
+from input_fns.csv import (compared_columns, DATA, data_params, data_problem, features_of_lines,
+                           FIRST_PARAMS, GLOBAL_BATCH_PARAM, in_memory, input_fn, INSPECTION,
+                           rows_to_predict, STARTS_OVER, TRAINS_UNTIL)
 
 DEFAULT_PARAMS = {**csv.DEFAULT_PARAMS}
 

@@ -15,7 +15,7 @@ _SIGNATURES = (f"raw:{_DEFAULT}", f"example:{_DEFAULT}", _DEFAULT)
 
 
 class ExportedModel:
-    """The signature of a SavedModel that takes features, or else the default one, of TensorFlow 1 or 2, in a session of its own.
+    """A SavedModel's signature that takes features, or the default one, in a session of its own.
 
     Attributes:
       inputs: The names of its inputs, sorted.

@@ -40,8 +40,8 @@ class EvaluationConfig:
         choices=("min", "max"))
     serving_input: str = setting(
         "Export and prediction", "raw",
-        "What exports take, with commas, the default signature's first: raw, the features as tensors"
-        " or JSON; example, serialized tf.Example protos; csv, lines of text without the label.")
+        "What exports take, the default signature's first, with commas: raw, the features as"
+        " tensors or JSON; example, serialized tf.Example protos; csv, lines without the label.")
     forward_key: str = setting(
         "Export and prediction", "",
         "Feature, or column that is no feature, such as customer_id: copied unchanged into"

@@ -54,7 +54,9 @@ def _values(name: str, texts: tf.Tensor, default: Value, params: Mapping[str, An
         numbers = _checked(numbers, name)
         if not is_unprepared(params):
             numbers = tf.cast(numbers, tf.float32)
-    return numbers if fill is None else tf.where(is_empty, tf.constant(fill, numbers.dtype), numbers)
+    if fill is None:
+        return numbers
+    return tf.where(is_empty, tf.constant(fill, numbers.dtype), numbers)
 
 
 def _checked(numbers: tf.Tensor, name: str) -> tf.Tensor:
@@ -78,6 +80,7 @@ def plain(texts: tf.Tensor, name: str) -> tf.Tensor:
 
     digits = tf.strings.regex_replace(
         tf.strings.regex_replace(part(r"\3"), f"[{groups}]", ""), ",", ".")
-    is_negative = tf.not_equal(inner, texts) | tf.strings.regex_full_match(part(r"\1\2"), ".*[-\u2212].*")
+    is_negative = tf.not_equal(inner, texts) | tf.strings.regex_full_match(
+        part(r"\1\2"), ".*[-\u2212].*")
     number = tf.strings.join([tf.where(is_negative, "-", ""), digits, part(r"\4")])
     return tf.where(tf.strings.regex_full_match(inner, pattern), number, texts)

@@ -56,7 +56,8 @@ def _fed(receiver, kind, values):
     inputs = receiver.receiver_tensors_alternatives[kind]
     features, key = passthrough.without_key(receiver.features)
     with tf.compat.v1.Session() as session:
-        return session.run((features, [] if key is None else key), {inputs[name]: value for name, value in values.items()})
+        return session.run((features, [] if key is None else key),
+                           {inputs[name]: value for name, value in values.items()})
 
 
 @pytest.mark.parametrize("kinds", ["raw,example,csv", "csv,example,raw"])
@@ -83,7 +84,7 @@ def test_several_kinds_of_inputs_give_the_same_features(kinds):
             assert features["age"].dtype == "float64" and features["rooms"].dtype == "int32"
 
 
-def test_sparse_and_ragged_features_come_as_tensors_and_in_examples_of_one_export():
+def test_sparse_and_ragged_features_come_as_tensors_and_in_examples():
     specs = {"ids": SPARSE, "words": tf.RaggedTensorSpec([None, None], tf.string)}
     example = tf.train.Example()
     example.features.feature["ids"].int64_list.value.extend([7, 8])
