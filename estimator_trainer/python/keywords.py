@@ -81,7 +81,7 @@ class Train(_Task, total=False):
     trial_metric: str
     exporters: Sequence[str]
     exports_to_keep: int
-    serving_input: Literal["raw", "example"]
+    serving_input: str | Sequence[str]
     forward_key: str
     export_dir: str | os.PathLike[str]
     with_inputs: bool
@@ -115,7 +115,7 @@ class Export(_Task, total=False):
     """Keywords of `estimator_trainer.export`."""
 
     serving_input_fn: Any
-    serving_input: Literal["raw", "example"]
+    serving_input: str | Sequence[str]
     forward_key: str
 
 
