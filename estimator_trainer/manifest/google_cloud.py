@@ -10,7 +10,7 @@ import shlex
 from typing import Any, Sequence
 
 from estimator_trainer.errors import Problem, Setting
-from estimator_trainer.manifest import platform, source_package
+from estimator_trainer.manifest import platform, role_resources, source_package
 from estimator_trainer.settings.job_config import GPU_TYPES, JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -32,6 +32,7 @@ _EXECUTOR = "us-docker.pkg.dev/vertex-ai/training/tf-{kind}.2-15.py310:latest"
 _EXECUTOR_TENSORFLOW = "2.15"
 # AI Platform's STANDARD_1 has machines of its own for this number of workers and ps.
 _STANDARD_1 = (4, 3)
+_ROLE_KEYS = ("gpus", "gpu_type", "machine_type", "image")
 _AI_PLATFORM_GPUS = GPU_TYPES[:GPU_TYPES.index("NVIDIA_TESLA_A100") + 1]
 
 
@@ -47,9 +48,20 @@ def _counts(job: JobConfig) -> tuple[int, int, int, int]:
     return 1, job.worker - (0 if job.chief else 1), job.ps, job.evaluator
 
 
+def _resources(job: JobConfig) -> list[role_resources.Resources]:
+    """Returns what a task gets, in the order of `_counts`."""
+    return [role_resources.of_role(job, role)
+            for role in ("chief" if job.chief else "worker", "worker", "ps", "evaluator")]
+
+
+def _uses_package(job: JobConfig) -> bool:
+    """Returns whether a role has no image."""
+    return not all(each.image for each in role_resources.of_roles(job).values())
+
+
 def _vertex_problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
     found = _region_problems(job)
-    if not job.image and not _package_uri(job, config.model_dir).startswith("gs://"):
+    if _uses_package(job) and not _package_uri(job, config.model_dir).startswith("gs://"):
         found.append(Problem(
             "image", beside=Setting("staging_bucket", job.staging_bucket),
             why=f"and model_dir is {config.model_dir!r} (from {Setting('model_dir')})",
@@ -87,18 +99,18 @@ def _has_empty_pool(job: JobConfig) -> bool:
 
 def _pool(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
           place: int) -> dict[str, Any]:
-    has_gpus = job.gpus and place < 2
-    machine: dict[str, Any] = {"machineType": job.machine_type or _MACHINE}
-    if has_gpus:
-        machine |= {"acceleratorType": job.gpu_type, "acceleratorCount": job.gpus}
+    own = _resources(job)[place]
+    machine: dict[str, Any] = {"machineType": own.machine_type or _MACHINE}
+    if own.gpus:
+        machine |= {"acceleratorType": own.gpu_type, "acceleratorCount": own.gpus}
     pool: dict[str, Any] = {"machineSpec": machine, "replicaCount": _counts(job)[place]}
-    if job.image:
-        pool["containerSpec"] = {"imageUri": job.image, "command": ["estimator-trainer"],
+    if own.image:
+        pool["containerSpec"] = {"imageUri": own.image, "command": ["estimator-trainer"],
                                  "args": list(flags)}
     else:
         # Vertex AI installs the package in a prebuilt container.
         pool["pythonPackageSpec"] = {
-            "executorImageUri": _EXECUTOR.format(kind="gpu" if has_gpus else "cpu"),
+            "executorImageUri": _EXECUTOR.format(kind="gpu" if own.gpus else "cpu"),
             "packageUris": [_package_uri(job, config.model_dir)],
             "pythonModule": "estimator_trainer", "args": list(flags)}
     return pool
@@ -110,8 +122,8 @@ def _package_uri(job: JobConfig, model_dir: str) -> str:
 
 
 def _vertex_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
-    copy = [] if job.image else [f"gcloud storage cp {folder}/{source_package.NAME}"
-                                 f" {shlex.quote(_package_uri(job, config.model_dir))}"]
+    uri = shlex.quote(_package_uri(job, config.model_dir))
+    copy = [f"gcloud storage cp {folder}/{source_package.NAME} {uri}"] * _uses_package(job)
     if _has_empty_pool(job):
         return copy + [
             'curl -X POST -H "Authorization: Bearer $(gcloud auth print-access-token)"'
@@ -124,35 +136,40 @@ def _vertex_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list
 
 def _ai_platform_problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
     found = _region_problems(job)
-    if not job.image:
+    if _uses_package(job):
         found.append(Problem(
             "image", example=Setting("image", "REGISTRY/digits:1"),
             expected="one for AI Platform, whose own containers end at Python 3.7, too old for this"
             " program"))
-    if job.gpus and job.gpu_type not in _AI_PLATFORM_GPUS:
+    wrong = [each.gpu_type for each in role_resources.of_roles(job).values()
+             if each.gpus and each.gpu_type not in _AI_PLATFORM_GPUS]
+    if wrong:
         found.append(Problem(
-            "gpu_type", job.gpu_type, example=Setting("gpu_type", "NVIDIA_TESLA_T4"),
+            "gpu_type", wrong[0], example=Setting("gpu_type", "NVIDIA_TESLA_T4"),
             expected=f"one of {', '.join(sorted(_AI_PLATFORM_GPUS))} for AI Platform"))
     return found
 
 
 def _ai_platform_files(job: JobConfig, config: TrainerConfig,
                        flags: Sequence[str]) -> dict[str, bytes]:
-    _, workers, ps, evaluators = _counts(job)
-    accelerator = {"acceleratorConfig": {"type": job.gpu_type, "count": job.gpus}}
-    container: dict[str, Any] = {"imageUri": job.image} | (accelerator if job.gpus else {})
-    content: dict[str, Any] = {"region": job.region, "masterConfig": container}
-    if (workers, ps) == _STANDARD_1 and not (evaluators or job.machine_type or job.gpus):
-        content["scaleTier"] = "STANDARD_1"
+    counts, resources = _counts(job), _resources(job)
+    content: dict[str, Any] = {"region": job.region}
+    is_plain = not (job.machine_type or job.gpus or job.resources)
+    if counts[1:] == (*_STANDARD_1, 0) and is_plain:
+        content |= {"scaleTier": "STANDARD_1", "masterConfig": {"imageUri": job.image}}
     else:
-        machine = job.machine_type or _MACHINE
-        content |= {"scaleTier": "CUSTOM", "masterType": machine}
-        for name, count in (("worker", workers), ("parameterServer", ps),
-                            ("evaluator", evaluators)):
+        content["scaleTier"] = "CUSTOM"
+        for name, count, own in zip(("master", "worker", "parameterServer", "evaluator"), counts,
+                                    resources):
             if count:
-                content |= {f"{name}Type": machine, f"{name}Count": count}
-        if job.gpus and workers:
-            content["workerConfig"] = container
+                content[f"{name}Type"] = own.machine_type or _MACHINE
+                content |= {f"{name}Count": count} if name != "master" else {}
+                container: dict[str, Any] = {"imageUri": own.image}
+                if own.gpus:
+                    container["acceleratorConfig"] = {"type": own.gpu_type, "count": own.gpus}
+                # Other roles without a configuration have the master's image.
+                if name == "master" or own.gpus or own.image != resources[0].image:
+                    content[f"{name}Config"] = container
     # Without this, TF_CONFIG has a `master`, which strategies and evaluators do not support.
     content["useChiefInTfConfig"] = job.chief_name == "chief"
     if config.model_dir.startswith("gs://"):
@@ -169,8 +186,8 @@ def _ai_platform_commands(job: JobConfig, config: TrainerConfig, folder: str) ->
 
 
 VERTEX = platform.Platform(
-    _vertex_problems, _vertex_files, _vertex_commands, mount=lambda job: "/gcs",
+    _vertex_problems, _vertex_files, _vertex_commands, _ROLE_KEYS, mount=lambda job: "/gcs",
     tensorflow=lambda job: (
         source_package.tensorflow_here() if job.image else _EXECUTOR_TENSORFLOW))
 AI_PLATFORM = platform.Platform(
-    _ai_platform_problems, _ai_platform_files, _ai_platform_commands, takes_master=True)
+    _ai_platform_problems, _ai_platform_files, _ai_platform_commands, _ROLE_KEYS, takes_master=True)

@@ -16,7 +16,7 @@ from typing import Any, Sequence
 
 from estimator_trainer import deadlines
 from estimator_trainer.errors import Problem, Setting
-from estimator_trainer.manifest import platform
+from estimator_trainer.manifest import platform, role_resources
 from estimator_trainer.settings.job_config import JobConfig, ROLES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -66,6 +66,8 @@ _TFJOB_KEYS = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "E
 # The annotations by which the cluster autoscaler and Karpenter keep a pod's node.
 _KEPT = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
          "karpenter.sh/do-not-disrupt": "true"}
+_ROLE_KEYS = ("cpus", "memory_gib", "gpus", "image", "node_selector", "tolerations",
+              "priority_class")
 
 
 def _problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
@@ -73,7 +75,7 @@ def _problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
     if not _LABEL.fullmatch(job.namespace):
         found.append(Problem("namespace", job.namespace, example=Setting("namespace", "default"),
                              expected="at most 63 lower-case letters, digits and inner `-`"))
-    if not job.image:
+    if not all(each.image for each in role_resources.of_roles(job).values()):
         found.append(Problem("image", expected="the name to push the Dockerfile's image to",
                              example=Setting("image", "REGISTRY/digits:1")))
     claim, _, path = job.volume.partition(":")
@@ -169,7 +171,7 @@ def _network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
     (https://github.com/tensorflow/tensorflow/blob/master/SECURITY.md).
     """
     rule: dict[str, Any] = {"from": [{"podSelector": {"matchLabels": labels}}]}
-    if not job.gpus:
+    if not any(each.gpus for each in role_resources.of_roles(job).values()):
         # NCCL listens on random ports, so that with GPUs every port is open to the job.
         rule["ports"] = [{"protocol": "TCP", "port": _PORT}]
     return _object(job, "networking.k8s.io/v1", "NetworkPolicy", {
@@ -183,13 +185,13 @@ def _pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) -
     (https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted), and writes
     only into its volumes.
     """
+    own = role_resources.of_role(job, role)
+    memory = {"memory": f"{own.memory_gib}Gi"}
     resources: dict[str, Any] = {
-        "requests": {"cpu": str(job.cpus), "memory": f"{job.memory_gib}Gi"},
-        "limits": {"memory": f"{job.memory_gib}Gi"}}
-    if job.gpus and role in ("chief", "worker"):
-        resources["limits"]["nvidia.com/gpu"] = str(job.gpus)
+        "requests": {"cpu": str(own.cpus), **memory},
+        "limits": memory | ({"nvidia.com/gpu": str(own.gpus)} if own.gpus else {})}
     container: dict[str, Any] = {
-        "name": _CONTAINER, "image": job.image, "command": ["estimator-trainer"],
+        "name": _CONTAINER, "image": own.image, "command": ["estimator-trainer"],
         # Kubernetes expands $(NAME) in an argument, and $$ to one $.
         "args": [flag.replace("$", "$$") for flag in flags],
         "ports": [{"name": port_name, "containerPort": _PORT}], "resources": resources,
@@ -203,7 +205,10 @@ def _pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) -
             "name": "shared", "persistentVolumeClaim": {"claimName": claim}}
     container["volumeMounts"] = [{"name": volume["name"], "mountPath": path}
                                  for path, volume in volumes.items()]
+    places = {"nodeSelector": own.node_selector, "tolerations": list(own.tolerations),
+              "priorityClassName": own.priority_class}
     return {"terminationGracePeriodSeconds": deadlines.POD_GRACE_SECS,
+            **{key: value for key, value in places.items() if value},
             "securityContext": {
                 "runAsNonRoot": True, "runAsUser": USER, "runAsGroup": USER,
                 # A volume that has the group already is not searched at every start.
@@ -270,7 +275,9 @@ def dockerfile(package: str, tensorflow: str, job: JobConfig) -> str:
     """Returns the Dockerfile of the image of all tasks."""
     python = ".".join(map(str, sys.version_info[:2]))
     # TensorFlow's extra contains CUDA as Python packages (https://www.tensorflow.org/install/pip).
-    extra = f' "tensorflow[and-cuda]=={tensorflow}.*"' if job.gpus else ""
+    has_gpus = any(each.gpus and each.image == job.image
+                   for each in role_resources.of_roles(job).values())
+    extra = f' "tensorflow[and-cuda]=={tensorflow}.*"' if has_gpus else ""
     # Google's services run each job on separate machines, and do not document whether users other
     # than root may write below /gcs.
     is_googles = job.platform in ("vertex", "ai-platform")
@@ -289,7 +296,7 @@ def _platform(files: platform.Files, followed: str, deleted: str) -> platform.Pl
                 "   # before another run"]
 
     return platform.Platform(
-        _problems, files, commands, mount=lambda job: job.volume.partition(":")[2],
+        _problems, files, commands, _ROLE_KEYS, mount=lambda job: job.volume.partition(":")[2],
         mount_advice="--volume=CLAIM:PATH above it, or ")
 
 

@@ -17,7 +17,8 @@ from estimator_trainer import errors, redaction, storage
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
-from estimator_trainer.manifest import google_cloud, kubernetes, own_paths, slurm, source_package
+from estimator_trainer.manifest import (google_cloud, kubernetes, own_paths, role_resources, slurm,
+                                        source_package)
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.plugins import param_defaults, source_files
 from estimator_trainer.plugins.plugin import Plugin
@@ -98,8 +99,11 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                 script: source_files.Script | None) -> Plan:
     """Returns the plan of the job's tasks, or raises ConfigError with every problem."""
     tasks = task_config.of_counts({role: getattr(job, role) for role in ROLES})
-    plan = run_plan.for_job(config, tasks, script, job.gpus)
     platform = BY_NAME[job.platform]
+    wrong_roles = role_resources.problems(job, platform.role_keys)
+    chief = "chief" if job.chief else "worker"
+    num_gpus = job.gpus if wrong_roles else role_resources.of_role(job, chief).gpus
+    plan = run_plan.for_job(config, tasks, script, num_gpus)
     problems = [*plan.problems, *([] if platform.shares_disk else _path_problems(config, flags)),
                 *_storage_problems(platform, job, config),
                 *_code_problems(plan, script), *kubernetes.name_problems(job.name),
@@ -112,7 +116,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             "chief_name", job.chief_name,
             f"a role that {job.platform} does not write into TF_CONFIG",
             example=(errors.Setting("chief_name", "chief"), errors.Setting("evaluator", 1))))
-    errors.refuse([*problems, *platform.problems(job, config)])
+    errors.refuse([*problems, *(wrong_roles or platform.problems(job, config))])
     return plan
 
 

@@ -23,6 +23,7 @@ class Platform:
       problems: Returns a problem for each setting that the scheduler does not accept.
       files: Returns the job's files, contents by name, from the flags of every task.
       commands: Returns the commands that run the job; the folder of the files is quoted.
+      role_keys: The keys of --resources that the scheduler has.
       mount: Returns the directory that all tasks share, or "".
       mount_advice: Words of a warning about a model_dir outside `mount`, before "a bucket".
       shares_disk: Whether tasks use the program, plug-ins and paths of this machine, so that no
@@ -34,6 +35,7 @@ class Platform:
     problems: Callable[[JobConfig, TrainerConfig], list[Problem]]
     files: Files
     commands: Callable[[JobConfig, TrainerConfig, str], list[str]]
+    role_keys: tuple[str, ...]
     mount: _OfJob = dataclasses.field(default=lambda job: "")
     mount_advice: str = ""
     shares_disk: bool = False

@@ -3,6 +3,7 @@
 https://slurm.schedmd.com/sbatch.html, https://slurm.schedmd.com/heterogeneous_jobs.html
 """
 
+import itertools
 import pathlib
 import shlex
 import sys
@@ -10,7 +11,9 @@ from typing import Sequence
 
 from estimator_trainer import deadlines, redaction
 from estimator_trainer.errors import Problem
+from estimator_trainer.manifest import role_resources
 from estimator_trainer.manifest.platform import Platform
+from estimator_trainer.manifest.role_resources import Resources
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -28,9 +31,11 @@ _TEXT = """\
 # Add the commands that provide the program, such as `module load` or `source VENV/bin/activate`. A
 # container's command, such as `apptainer exec IMAGE`, goes before the program below.
 
+task=(
+    {command}
+)
 # No task ends the others: each reads in the job's files that it has to end.
-srun {options} \\
-{command}
+srun {steps}
 code=$?
 if [ "$code" -ge 128 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt {max_restarts} ]; then
     scontrol requeue "$SLURM_JOB_ID"
@@ -55,18 +60,22 @@ def _problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
 
 
 def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
-    groups = _components(job)
-    options = ["--kill-on-bad-exit=0", "--wait=0", "--open-mode=append",
-               f"--output={job.name}-%j-%t.log", f"--cpus-per-task={job.cpus}"]
-    if len(groups) > 1:
-        options.append("--het-group=0,1")
+    # Without a distribution, SLURM_DISTRIBUTION is the last component's for all of them.
+    options = ["--kill-on-bad-exit=0", "--wait=0", "--distribution=block", "--open-mode=append",
+               f"--output={job.name}-%j-%t.log"]
+    components = _components(job)
+    steps = [" ".join([*options, f"--cpus-per-task={own.cpus}",
+                       *[f"--het-group={number}"] * (len(components) > 1), '"${task[@]}"'])
+             for number, (own, _) in enumerate(components)]
     place = 1 if "run" in flags[:1] else 0
     words = [*flags[:place], *[f"--num_ps={job.ps}"] * bool(job.ps),
              *[f"--num_evaluators={job.evaluator}"] * bool(job.evaluator), *flags[place:]]
     text = _TEXT.format(
         name=_NAME, max_restarts=job.max_restarts, signal_secs=deadlines.POD_GRACE_SECS,
-        directives="\n#SBATCH hetjob\n".join(groups), options=" ".join(options),
-        command=" \\\n".join(f"    {_quoted(word)}" for word in (_program(), *words)))
+        directives="\n#SBATCH hetjob\n".join(
+            _directives(job, number, *each) for number, each in enumerate(components)),
+        steps=" : \\\n    ".join(steps),
+        command="\n    ".join(map(_quoted, (_program(), *words))))
     return {_NAME: text.encode()}
 
 
@@ -83,19 +92,29 @@ def _quoted(word: str) -> str:
     return f"$'{''.join(shown)}'"
 
 
-def _components(job: JobConfig) -> list[str]:
-    """Returns the directives of the job's components: of all tasks, or with and without GPUs."""
+def _components(job: JobConfig) -> list[tuple[Resources, int]]:
+    """Returns what a task gets, and the number of tasks, of each component of the job.
+
+    The ranks count through the components, so that roles that get the same, and whose ranks
+    follow each other, are one component.
+    """
+    each = [(own, getattr(job, role)) for role, own in role_resources.of_roles(job).items()]
+    return [(own, sum(count for _, count in group))
+            for own, group in itertools.groupby(each, lambda pair: pair[0])]
+
+
+def _directives(job: JobConfig, number: int, own: Resources, count: int) -> str:
+    """Returns the lines that request one component, of `count` tasks."""
     first = [f"--job-name={job.name}", f"--chdir={shlex.quote(str(pathlib.Path.cwd()))}",
-             f"--output={job.name}-%j.log", "--open-mode=append"]
-    each = [f"--cpus-per-task={job.cpus}", f"--mem-per-cpu={job.memory_gib * 1024 // job.cpus}M",
-            "--requeue", f"--signal=TERM@{deadlines.POD_GRACE_SECS}"]
-    first += [f"--nodes={job.nodes}"] * bool(job.nodes)
-    trainers, others = job.chief + job.worker, job.ps + job.evaluator
-    groups = [[*first, f"--ntasks={trainers + others}", *each]]
-    if job.gpus:
-        groups = [[*first, f"--ntasks={trainers}", f"--gpus-per-task={job.gpus}", *each],
-                  *[[f"--ntasks={others}", *each]] * bool(others)]
-    return ["\n".join(f"#SBATCH {option}" for option in options) for options in groups]
+             f"--output={job.name}-%j.log", "--open-mode=append",
+             *[f"--nodes={job.nodes}"] * bool(job.nodes)]
+    options = [*first * (number == 0), f"--ntasks={count}",
+               *[f"--gpus-per-task={own.gpus}"] * bool(own.gpus),
+               *[f"--partition={own.partition}"] * bool(own.partition),
+               f"--cpus-per-task={own.cpus}",
+               f"--mem-per-cpu={own.memory_gib * 1024 // own.cpus}M",
+               "--requeue", f"--signal=TERM@{deadlines.POD_GRACE_SECS}"]
+    return "\n".join(f"#SBATCH {option}" for option in options)
 
 
 def _program() -> str:
@@ -110,4 +129,5 @@ def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
             f"scancel --name={job.name}   # saves a checkpoint"]
 
 
-SLURM = Platform(_problems, _files, _commands, shares_disk=True)
+SLURM = Platform(_problems, _files, _commands, ("cpus", "memory_gib", "gpus", "partition"),
+                 shares_disk=True)

@@ -94,7 +94,7 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues,
 
 def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:
     # Values of these flags may have a comma.
-    if field.name in ("param", "plugin_flag", "model_dir") and isinstance(field.default, tuple):
+    if field.name in ("param", "plugin_flag", "model_dir", "resources") and isinstance(field.default, tuple):
         return flags.DEFINE_multi_string
     by_type: dict[type, Callable[..., Any]] = {
         bool: flags.DEFINE_boolean, int: flags.DEFINE_integer, float: flags.DEFINE_float,

@@ -11,7 +11,7 @@ PLATFORMS = ("tfjob", "kubernetes", "jobset", "vertex", "ai-platform", "slurm")
 GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4",
              "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_L4",
              "NVIDIA_H100_80GB", "NVIDIA_H100_MEGA_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200")
-_MOST_GPUS = 1024
+MOST_GPUS = 1024
 # --help lists the flags in these groups.
 THE_JOB = "The job, for `launch` and `manifest`, before `--`"
 LAUNCH = "Launch"
@@ -70,6 +70,9 @@ class JobConfig:
     machine_type: str = setting(
         MANIFEST, "", "Vertex AI and AI Platform: type of the machines. Default: n1-standard-4,"
         " or on AI Platform the scale tier STANDARD_1 for a job of its numbers of tasks.")
+    resources: tuple[str, ...] = setting(
+        MANIFEST, (), "ROLE:key=value,key=value, or FILE.json: CPUs, memory, GPUs, machine, nodes"
+        " and image of one role, or of `all`. Repeatable.", is_path=True)
     staging_bucket: str = setting(MANIFEST, "", "Vertex AI without --image: folder of a bucket that"
                                   " the source package is copied to. Default: MODEL_DIR/source.")
     region: str = setting(MANIFEST, "us-central1", "Vertex AI and AI Platform: region of the job.")
@@ -81,9 +84,9 @@ class JobConfig:
             if getattr(self, role) > 1:
                 problems.append(Problem(role, getattr(self, role), example=Setting(role, 1),
                                         expected=f"0 or 1, because a job has one {role}"))
-        if self.gpus > _MOST_GPUS:
+        if self.gpus > MOST_GPUS:
             problems.append(Problem("gpus", self.gpus, example=Setting("gpus", 8),
-                                    expected=f"at most {_MOST_GPUS} for one task"))
+                                    expected=f"at most {MOST_GPUS} for one task"))
         if not self.chief and not self.worker:
             problems.append(Problem("chief", 0, beside=Setting("worker", 0),
                                     expected="a task that trains", example=Setting("chief", 1)))

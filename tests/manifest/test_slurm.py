@@ -62,9 +62,26 @@ def test_text_gives_gpus_to_trainers_alone() -> None:
     trainers, others = _directives()
     assert {"--ntasks=2", "--gpus-per-task=2"} <= set(trainers)
     assert "--ntasks=2" in others and not any("gpus" in option for option in others)
-    assert "--het-group=0,1" in _srun()
+    assert [word for word in _srun() if "het" in word or word == ":"] == [
+        "--het-group=0", ":", "--het-group=1"]
     write("--worker=1", "--gpus=2", flags=["--train_distribute=multi_worker_mirrored"])
     assert len(_directives()) == 1 and not any("het" in word for word in _srun())
+
+
+def test_text_has_a_component_for_each_run_of_ranks_with_the_same_resources() -> None:
+    write("--worker=2", "--ps=2", "--evaluator=1", "--cpus=2", "--memory_gib=8", flags=ODD)
+    assert len(_directives()) == 1
+    write("--worker=2", "--ps=2", "--evaluator=1", "--cpus=2", "--memory_gib=8",
+          "--resources=ps:cpus=4,memory_gib=64,partition=large", flags=ODD)
+    trainers, ps, evaluator = _directives()
+    assert [option for option in ps if option != "--requeue"] == [
+        "--ntasks=2", "--partition=large", "--cpus-per-task=4", "--mem-per-cpu=16384M",
+        "--signal=TERM@120"]
+    assert "--ntasks=3" in trainers and "--ntasks=1" in evaluator
+    words = " ".join(_srun()).split(" : ")
+    assert [re.findall(r"--(?:het-group|cpus-per-task)=(\d)", each) for each in words] == [
+        ["2", "0"], ["4", "1"], ["2", "2"]]
+    assert len({each.partition("estimator-trainer ")[2] for each in words}) == 1
 
 
 @pytest.mark.parametrize("code, restarts, is_again", [

@@ -1,4 +1,4 @@
-"""Jobs on a real Slurm: slurmctld, two slurmd and munge on loopback, and what its users type."""
+"""Jobs on a real Slurm: slurmctld, three slurmd and munge on loopback, and what its users type."""
 
 from __future__ import annotations
 
@@ -175,3 +175,14 @@ def test_the_tasks_of_both_components_of_a_job_with_gpus_are_one_cluster(cluster
     assert len(logs) == 4 and len(clusters) == 1
     assert [re.findall("^task +(.*)$", log, re.MULTILINE) for log in logs] == [
         ["chief:0"], ["worker:0"], ["ps:0"], ["evaluator:0"]]
+
+
+def test_a_job_whose_roles_get_unequal_resources_trains(cluster, tmp_path):
+    # The trainers fill two nodes, and the ps has the third.
+    script = _manifest(tmp_path, "--model_dir=m", "--train_steps=50", more=(
+        "--worker=3", "--evaluator=0", "--gpus=2", "--resources=ps:memory_gib=2,cpus=2"))
+    done = cluster.run("sbatch", "--wait", str(script), timeout_secs=250)
+    logs = "".join(path.read_text() for path in sorted(tmp_path.glob("digits-*.log")))
+    assert done.returncode == 0, logs
+    assert _last_lines(logs) == [f"role={role} status=done" for role in (
+        "chief:0", "ps:0", "worker:0", "worker:1", "worker:2")]

@@ -28,7 +28,8 @@ JobTemplateSpec PodFailurePolicy PodFailurePolicyRule PodFailurePolicyOnExitCode
 PodFailurePolicyOnPodConditionsPattern PodTemplateSpec PodSpec Container ContainerPort EnvVar
 EnvVarSource ObjectFieldSelector ResourceRequirements VolumeMount Volume
 PersistentVolumeClaimVolumeSource EmptyDirVolumeSource SecretVolumeSource ConfigMapVolumeSource
-SecurityContext PodSecurityContext SeccompProfile Capabilities"""),
+SecurityContext PodSecurityContext SeccompProfile Capabilities Toleration Deployment
+DeploymentSpec"""),
     "kubeflow_training": ("(?:KubeflowOrg)?V1", "TFJob TFJobSpec ReplicaSpec RunPolicy"),
     "kubeflow_trainer_api": ("JobsetV1alpha2", """
 JobSet JobSetSpec ReplicatedJob Network SuccessPolicy FailurePolicy FailurePolicyRule""")}

@@ -1,4 +1,4 @@
-"""A real Slurm on this machine: munged, slurmctld and two slurmd, with a network file of its own.
+"""A real Slurm on this machine: munged, slurmctld and three slurmd, with a network file of its own.
 
 The nodes are named as a cluster's are, and found in a file /etc/hosts that this Slurm alone sees.
 """
@@ -16,7 +16,7 @@ from typing import Callable, Iterator, Mapping
 
 from tests.support import jobs
 
-NODES = ("tnode-01", "tnode-02")
+NODES = ("tnode-01", "tnode-02", "tnode-03")
 _PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "srun", "sbatch", "scontrol", "unshare")
 _CONF = """\
 ClusterName=test
@@ -66,7 +66,7 @@ def missing() -> str:
 @contextlib.contextmanager
 def cluster(folder: pathlib.Path, variables: Mapping[str, str],
             settings: str = "") -> Iterator[Cluster]:
-    """Runs a Slurm with two nodes of 8 CPUs and 4 GPUs, for as long as the context lasts.
+    """Runs a Slurm with three nodes of 8 CPUs and 4 GPUs, for as long as the context lasts.
 
     Args:
       folder: An empty folder for its files.
@@ -99,7 +99,7 @@ class Cluster:
 
     def start(self) -> None:
         """Starts the daemons, and waits until the nodes take jobs."""
-        ports = [int(each.rpartition(":")[2]) for each in jobs.free_addresses(3)]
+        ports = [int(each.rpartition(":")[2]) for each in jobs.free_addresses(1 + len(NODES))]
         host, folder = socket.gethostname().partition(".")[0], self._folder
         folder.chmod(0o755)
         (folder / "state").mkdir()
