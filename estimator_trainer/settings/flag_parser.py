@@ -12,6 +12,8 @@ from estimator_trainer.settings import command_table, flag_file
 
 # Two names are this alike if one is the other with a letter or two wrong.
 _LIKENESS = 0.8
+# Values of these flags may have a comma.
+_WITH_COMMAS = ("param", "plugin_flag", "model_dir", "resources")
 _PLAIN_VALUE = re.compile(r"[+-]?\d[\d.e+-]{0,20}|[A-Za-z][a-z_]{0,20}")
 _SECRETS = ("password", "passwd", "passphrase", "secret", "token", "api_key", "access_key", "key",
             "auth", "credentials")
@@ -93,8 +95,7 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues,
 
 
 def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:
-    # Values of these flags may have a comma.
-    if field.name in ("param", "plugin_flag", "model_dir", "resources") and isinstance(field.default, tuple):
+    if field.name in _WITH_COMMAS and isinstance(field.default, tuple):
         return flags.DEFINE_multi_string
     by_type: dict[type, Callable[..., Any]] = {
         bool: flags.DEFINE_boolean, int: flags.DEFINE_integer, float: flags.DEFINE_float,

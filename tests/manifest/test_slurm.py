@@ -68,7 +68,7 @@ def test_text_gives_gpus_to_trainers_alone() -> None:
     assert len(_directives()) == 1 and not any("het" in word for word in _srun())
 
 
-def test_text_has_a_component_for_each_run_of_ranks_with_the_same_resources() -> None:
+def test_text_has_a_component_for_ranks_of_equal_resources() -> None:
     write("--worker=2", "--ps=2", "--evaluator=1", "--cpus=2", "--memory_gib=8", flags=ODD)
     assert len(_directives()) == 1
     write("--worker=2", "--ps=2", "--evaluator=1", "--cpus=2", "--memory_gib=8",
