@@ -1,4 +1,4 @@
-"""What a task of each role gets: CPUs, memory, GPUs, its machine or node, and its image.
+"""The resources of each role: CPUs, memory, GPUs, its machine or node, and its image.
 
     --resources=ps:memory_gib=16,cpus=4     for one role, or for `all`
     --resources=FILE.json                   {"ps": {"memory_gib": 16, "tolerations": [...]}}
@@ -152,44 +152,44 @@ def _file(path: str) -> dict[str, dict[str, Any]]:
     return content
 
 
-def _value(key: str, given: Any) -> Any:
+def _value(key: str, written: Any) -> Any:
     """Returns the value of a key as its field has it, or raises ValueError: what is expected."""
-    is_flag = isinstance(given, str)
+    is_flag = isinstance(written, str)
     if key in _LEAST:
-        number = int(given) if is_flag and re.fullmatch(r"[0-9]{1,9}", given) else given
+        number = int(written) if is_flag and re.fullmatch(r"[0-9]{1,9}", written) else written
         if type(number) is not int or not _LEAST[key] <= number <= _MOST[key]:
             raise ValueError(f"a whole number from {_LEAST[key]} to {_MOST[key]}")
         return number
     if key == "node_selector":
-        labels = dict([given.partition(":")[::2]]) if is_flag else given
+        labels = dict([written.partition(":")[::2]]) if is_flag else written
         if not (isinstance(labels, dict) and labels and all(
                 _is_text(text) for pair in labels.items() for text in pair)):
             raise ValueError('KEY:VALUE, or in a file {"KEY": "VALUE"}')
         return labels
     if key == "tolerations":
-        return _tolerations(given)
-    if not _is_text(given) or key == "gpu_type" and given not in GPU_TYPES:
+        return _tolerations(written)
+    if not _is_text(written) or key == "gpu_type" and written not in GPU_TYPES:
         raise ValueError(f"one of {', '.join(GPU_TYPES)}" if key == "gpu_type" else
                          "a name without spaces")
-    return given
+    return written
 
 
-def _is_text(given: Any) -> bool:
-    return isinstance(given, str) and bool(_TEXT.fullmatch(given))
+def _is_text(written: Any) -> bool:
+    return isinstance(written, str) and bool(_TEXT.fullmatch(written))
 
 
-def _tolerations(given: Any) -> tuple[Mapping[str, Any], ...]:
+def _tolerations(written: Any) -> tuple[Mapping[str, Any], ...]:
     """Returns Kubernetes' tolerations, from a taint as `kubectl taint` has it, or from objects."""
-    if isinstance(given, str) and (taint := _TAINT.fullmatch(given)):
+    if isinstance(written, str) and (taint := _TAINT.fullmatch(written)):
         value = {"value": taint["value"]} if taint["value"] else {}
-        given = [{"key": taint["key"], "operator": "Equal" if value else "Exists", **value,
+        written = [{"key": taint["key"], "operator": "Equal" if value else "Exists", **value,
                   "effect": taint["effect"]}]
-    is_valid = isinstance(given, list) and all(
+    is_valid = isinstance(written, list) and all(
         isinstance(each, dict) and each and all(
             type(value) is _TOLERATION.get(name) for name, value in each.items()) and
         each.get("effect", "NoExecute") in _EFFECTS and
-        each.get("operator", "Equal") in _OPERATORS for each in given)
+        each.get("operator", "Equal") in _OPERATORS for each in written)
     if not is_valid:
         raise ValueError("KEY=VALUE:EFFECT or KEY:EFFECT with the effect"
                          f" {', '.join(_EFFECTS)}, or in a file a list of Kubernetes' tolerations")
-    return tuple(given)
+    return tuple(written)
