@@ -29,7 +29,7 @@ _TOLERATION = {"key": str, "operator": str, "value": str, "effect": str, "tolera
 
 @dataclasses.dataclass(frozen=True)
 class Resources:
-    """What each task of a role gets; the fields are the keys of --resources.
+    """The resources of each task of a role; the fields are the keys of --resources.
 
     Attributes:
       gpu_type: Name of the accelerator on Google's platforms.
@@ -183,7 +183,7 @@ def _tolerations(written: Any) -> tuple[Mapping[str, Any], ...]:
     if isinstance(written, str) and (taint := _TAINT.fullmatch(written)):
         value = {"value": taint["value"]} if taint["value"] else {}
         written = [{"key": taint["key"], "operator": "Equal" if value else "Exists", **value,
-                  "effect": taint["effect"]}]
+                    "effect": taint["effect"]}]
     is_valid = isinstance(written, list) and all(
         isinstance(each, dict) and each and all(
             type(value) is _TOLERATION.get(name) for name, value in each.items()) and

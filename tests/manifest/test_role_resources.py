@@ -64,7 +64,7 @@ def test_a_file_gives_the_pods_of_each_role_their_own_resources(platform: str) -
     assert "ports" not in policy["spec"]["ingress"][0]
 
 
-def test_flags_say_the_same_as_a_file() -> None:
+def test_flags_have_the_effect_of_a_file() -> None:
     _write_file({"ps": _FILE["ps"]})
     assert objects(*_JOB, "--resources=roles.json") == objects(
         *_JOB, "--resources=ps:memory_gib=64,cpus=8,node_selector=pool:memory,priority_class=high",
