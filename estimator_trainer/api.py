@@ -21,13 +21,13 @@ import dataclasses
 import json
 import os
 import threading
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TYPE_CHECKING
+from typing import Any, Iterable, Iterator, Mapping, Sequence, TYPE_CHECKING
 
-from estimator_trainer import environment, logs, start, task_events
+from estimator_trainer import environment, logs, start
 from estimator_trainer.checks import data_check, machine_check, model_dir_name, printout, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
 from estimator_trainer.errors import (ConfigError, Interrupted, Problem, refuse, Setting,
-                                      TrainerError, Words)
+                                      TrainerError)
 from estimator_trainer.plugins import importing, loader
 from estimator_trainer.plugins.plugin import KINDS
 from estimator_trainer.python import call, call_words, training_data
@@ -49,14 +49,13 @@ __all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch"
 # A name, or what the name of a plug-in may stand for.
 PlugIn = Any
 Folder = str | os.PathLike[str]
-OnEvaluation = Callable[[dict[str, Any]], object]
 _calls = threading.RLock()
 
 
 @call.of_command("train")
 def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = "", *,
           data: Any = None, label: str = "", eval_data: Any = None,
-          on_evaluation: OnEvaluation | None = None, params: Mapping[str, Any] | None = None,
+          on_evaluation: call.OnEvaluation | None = None, params: Mapping[str, Any] | None = None,
           tf_config: Mapping[str, Any] | str | None = None,
           **settings: Unpack[keywords.Train]) -> Result:
     """Trains and evaluates in the role that TF_CONFIG gives; without one, in this process.
@@ -72,7 +71,7 @@ def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
       label: The column of the label.
       eval_data: The data to evaluate on; default: a part of `data`, which training leaves out.
       on_evaluation: A function that gets the metrics of each evaluation of this process, a dict
-        with "global_step".
+        with "global_step". If it raises, training stops, and this function raises the same.
       params: Values of the plug-ins' params, by name.
       tf_config: TF_CONFIG as a dict or as JSON; default: that of the environment.
 
@@ -86,7 +85,7 @@ def train(model_fn: PlugIn = None, input_fn: PlugIn = None, model_dir: Folder = 
         saved where it could be, and the same call goes on from there.
       TrainerError: if one sentence explains what failed; else what the user's code raised.
     """
-    with _call(settings, model_fn, input_fn, model_dir) as user_set, _receiving(on_evaluation):
+    with _call(settings, model_fn, input_fn, model_dir) as user_set, call.receiving(on_evaluation):
         plan = _planned(run_plan.for_training, "train", user_set, params, _variables(tf_config),
                         Data(data, label, eval_data))
         ended = start.train(plan)
@@ -301,23 +300,6 @@ def _call(settings: Mapping[str, Any], model_fn: PlugIn = None, input_fn: PlugIn
         importing.forget_edited()
         with logs.as_before(), environment.as_before():
             yield user_set
-
-
-@contextlib.contextmanager
-def _receiving(on_evaluation: OnEvaluation | None) -> Iterator[None]:
-    """Calls a function with the metrics of each evaluation of this process."""
-    def receive(kind: str, values: dict[str, Any]) -> None:
-        if kind == "evaluation":
-            on_evaluation({"global_step": values["step"], **values["metrics"]})  # type: ignore
-
-    if on_evaluation is None:
-        yield
-    elif callable(on_evaluation):
-        with task_events.received_by(receive):
-            yield
-    else:
-        raise ConfigError(Problem("on_evaluation", on_evaluation, example=Setting(
-            "on_evaluation", Words("print")), expected="a function that takes a dict of metrics"))
 
 
 def _planned(make: start.MakePlan, function: str, user_set: Mapping[str, Any],

@@ -260,7 +260,8 @@ def in_short(error: Exception) -> str:
     text = first_line(error)
     if getattr(error, "exit_code", None) == ConfigError.exit_code:
         return f"{CONFIGURATION}: {text}"
-    return text if isinstance(error, TrainerError) else f"{type(error).__name__}: {text}"
+    name = type(error).__name__
+    return text if isinstance(error, TrainerError) else f"{name}: {text}" if text else name
 
 
 def _after(lines: Sequence[str], pattern: re.Pattern[str]) -> str:

@@ -45,7 +45,11 @@ def begin() -> None:
 
 @contextlib.contextmanager
 def received_by(listener: Listener) -> Iterator[None]:
-    """Calls `listener` with the kind and the values of each event, within a `with` statement."""
+    """Calls `listener` with the kind and the values of each event, within a `with` statement.
+
+    The innermost listener is called first: it has the event even if an outer one, such as a
+    function of the user, raises.
+    """
     entry = (os.getpid(), listener)
     _listeners.append(entry)
     try:
@@ -68,7 +72,7 @@ def emit(kind: str, details: Mapping[str, Any] | None = None,
       details: Further values, for the history alone.
       **values: Long texts are cut for the launcher.
     """
-    for owner, listener in list(_listeners):
+    for owner, listener in reversed(_listeners):
         if owner == os.getpid():
             listener(kind, {**values, **(details or {})})
     # A fork that a plug-in made is not the task.

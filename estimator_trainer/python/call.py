@@ -4,19 +4,23 @@ Completion and `help` read the signature and the documentation, which name every
 is one sentence in Python's words, with no frame of this package above it.
 """
 
+import contextlib
 import dataclasses
 import functools
 import inspect
 import json
 import re
 import shlex
-from typing import Any, Callable, Collection, Sequence, TypeVar
+from typing import Any, Callable, Collection, Iterator, Sequence, TypeVar
 
-from estimator_trainer.errors import ConfigError, in_python, TrainerError
+from estimator_trainer import task_events
+from estimator_trainer.errors import (ConfigError, in_python, in_short, Interrupted, Problem,
+                                      Setting, TrainerError, Words)
 from estimator_trainer.python import keyword_settings
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
+OnEvaluation = Callable[[dict[str, Any]], object]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _QUOTED = r"'[^']*'(?:\"'\"'[^']*')*|\"[^\"]*\"|\S+?(?=[.,;:)]*(?:\s|$))"
 _PARAM = re.compile(rf"--param ([\w.]+)=({_QUOTED})")
@@ -155,3 +159,33 @@ def _value(text: str) -> Any:
 
 def _described(fields: Sequence[dataclasses.Field[Any]]) -> str:
     return "\n".join(f"  {field.name}: {in_words(field.metadata['help'])}" for field in fields)
+
+
+@contextlib.contextmanager
+def receiving(on_evaluation: OnEvaluation | None) -> Iterator[None]:
+    """Calls a function with the metrics of each evaluation of this process.
+
+    An exception of the function stops the training, and then reaches the caller.
+    """
+    raised: list[Exception] = []
+
+    def receive(kind: str, values: dict[str, Any]) -> None:
+        if kind == "evaluation":
+            try:
+                on_evaluation({"global_step": values["step"], **values["metrics"]})  # type: ignore
+            except Exception as error:  # pylint: disable=broad-except
+                raised.append(error)
+                raise Interrupted("stopped", in_short(error), "on_evaluation") from error
+
+    if on_evaluation is None:
+        yield
+    elif callable(on_evaluation):
+        try:
+            with task_events.received_by(receive):
+                yield
+        finally:
+            if raised:
+                raise raised[0] from None
+    else:
+        raise ConfigError(Problem("on_evaluation", on_evaluation, example=Setting(
+            "on_evaluation", Words("print")), expected="a function that takes a dict of metrics"))

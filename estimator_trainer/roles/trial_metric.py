@@ -17,7 +17,7 @@ from absl import logging
 
 from estimator_trainer import environment, task_events
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.errors import near_match
+from estimator_trainer.errors import near_match, Setting
 from estimator_trainer.result import Result
 
 # As in cloudml-hypertune 0.1.0.dev6, which keeps the last lines only.
@@ -36,8 +36,8 @@ def reported(plan: Plan) -> Iterator[Callable[[Result], None]]:
     trial = plan.task.trial or variables.trial
     if not name:
         if trial:
-            logging.info("trial %s of a tuning job reports no metric: --trial_metric=NAME names"
-                         " one", trial)
+            logging.info("trial %s of a tuning job reports no metric; to report one: %s", trial,
+                         Setting("trial_metric", "loss"))
         yield lambda ended: None
         return
     is_in_file = bool(trial or variables.metric_file)

@@ -89,8 +89,9 @@ def test_what_every_command_begins_with_imports_no_tensorflow():
 
 
 def test_plugins_do_not_know_the_trainer():
+    # The search of an example is a program that calls the trainer.
     assert not [(path, name) for path in PLUGINS for name in _imports(path)[0]
-                if name.startswith("estimator_trainer")]
+                if name.startswith("estimator_trainer") and path.parent.name != "tuning"]
 
 
 def test_the_trainer_names_no_plugin_in_code():
