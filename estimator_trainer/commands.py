@@ -12,9 +12,10 @@ from typing import Callable
 from estimator_trainer import errors, redaction, result, start, starter
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Findings, Invocation, Plan
+from estimator_trainer.cluster import share
 from estimator_trainer.environment import Environment, take_command
 from estimator_trainer.plugins import importing, source_files
-from estimator_trainer.settings import host_lists
+from estimator_trainer.settings import host_lists, job_config
 from estimator_trainer.settings.command_line import CommandLine
 from estimator_trainer.starter import project
 
@@ -46,9 +47,11 @@ def evaluate(line: CommandLine, variables: Environment) -> int:
 
 
 def predict(line: CommandLine, variables: Environment) -> int:
-    """Predicts in this process, and prints a line of JSON for each instance."""
+    """Predicts in this process: all the data, or this process's share of files."""
     def answer(plan: Plan) -> str:
-        from estimator_trainer.prediction import predict as predict_lib
+        from estimator_trainer.prediction import part_files, predict as predict_lib
+        if plan.config.is_output_folder:
+            return part_files.write(plan, share.of(plan.config.share, variables))
         predict_lib.predict(plan)
         return ""
     return _use_model(line, variables, answer)
@@ -73,6 +76,9 @@ def run_script(line: CommandLine, variables: Environment) -> int:
 
 def launch(line: CommandLine, variables: Environment) -> int:
     """Runs every task of a job on this machine."""
+    if line.flags[:1] == (job_config.PREDICT,):
+        from estimator_trainer.launcher import prediction
+        return prediction.run(line.job, line.config, line.flags, variables, line.user_set)
     from estimator_trainer.launcher import launch as launch_lib
     return launch_lib.run(line.job, line.config, line.flags, variables, _script(line),
                           line.user_set, ("estimator-trainer", *line.words))

@@ -33,6 +33,7 @@ class Environment:
     # one task has no TF_CONFIG.
     trial: str = ""
     metric_file: str = ""  # Where a tuning service reads the metric of a trial.
+    completion_index: str = ""  # The number of a pod in an Indexed Job of Kubernetes.
     legacy_keras: str = ""
     cuda_visible_devices: str | None = None
     no_color: str = ""  # Any value turns colours off (no-color.org).
@@ -47,6 +48,7 @@ def read() -> Environment:
         tf_config=get("TF_CONFIG", ""), cluster_spec=get("CLUSTER_SPEC", ""),
         aip_model_dir=get("AIP_MODEL_DIR") or get("AIP_CHECKPOINT_DIR", ""),
         trial=get("CLOUD_ML_TRIAL_ID", ""), metric_file=get("CLOUD_ML_HP_METRIC_FILE", ""),
+        completion_index=get("JOB_COMPLETION_INDEX", ""),
         legacy_keras=get("TF_USE_LEGACY_KERAS", ""), no_color=get("NO_COLOR", ""),
         cuda_visible_devices=get("CUDA_VISIBLE_DEVICES"),
         ranks={name: os.environ[name] for name in os.environ if name.startswith(_RANKS)})

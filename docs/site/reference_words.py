@@ -214,6 +214,8 @@ VARIABLES = (
     ("`CLOUD_ML_HP_METRIC_FILE`", "The file to which `--trial_metric` writes, as the package"
      " cloudml-hypertune does; in a trial of Google's services `/tmp/hypertune/output.metrics` if"
      " it is not set."),
+    ("`JOB_COMPLETION_INDEX`", "The number of a pod of Kubernetes, for `predict` into a folder: it"
+     " needs [`--share`](predict.md#many-files-many-processes) beside it."),
     ("`SLURM_*`, `OMPI_*`, `PMI_RANK`, `PMI_SIZE`, `PMI_LOCAL_*`, `MPI_*`, `PMIX_RANK`,"
      " `PMIX_SIZE`, `MV2_COMM_WORLD_*`, `JSM_NAMESPACE_*`, `FLUX_TASK_*`, `FLUX_JOB_*`, `PALS_*`,"
      " `ALPS_APP_PE`, `PBS_JOBID`, `LSB_JOBID`",

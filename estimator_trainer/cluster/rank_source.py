@@ -80,6 +80,19 @@ def ranks(variables: Mapping[str, str], rank_hosts: Sequence[str] = (),
         variables, rank_hosts, first_port)
 
 
+def place(variables: Mapping[str, str]) -> tuple[int, int]:
+    """Returns the rank of this process and the number of ranks; (0, 1) without a launcher.
+
+    Raises:
+      ConfigError: if the number of ranks is not known.
+    """
+    for launcher in (*_LAUNCHERS, _STEP):
+        if (found := _rank_and_size(launcher, variables)) and found[1] > 1:
+            return found
+    _ranks_of_unknown_size(variables, (), 0)
+    return 0, 1
+
+
 def refuse_roles(num_ps: int, num_evaluators: int) -> None:
     """Raises ConfigError if ranks are to have roles, and there are no ranks."""
     for role, name, count in (("ps", "num_ps", num_ps),
@@ -107,16 +120,22 @@ def _mpi_ranks(variables: Mapping[str, str], rank_hosts: Sequence[str],
     If all ranks are on this host, `rank_hosts` may be empty.
     """
     for launcher in _LAUNCHERS:
-        rank, size = (_first(variables, name) for name in (launcher.rank, launcher.size))
-        if rank is None or size is None:
-            continue
-        if not rank < size <= _MOST_RANKS:
-            raise ConfigError(Problem(launcher.rank, rank, f"and {launcher.size} is {size}",
-                                      f"a rank below the size, and {_MOST_RANKS} ranks at most",
-                                      source="the environment", advice=ranks_lib.ALONE))
+        rank, size = _rank_and_size(launcher, variables) or (0, 1)
         if size > 1:
             return _found(launcher, variables, rank_hosts, first_port, rank, size)
     return None
+
+
+def _rank_and_size(launcher: _Launcher, variables: Mapping[str, str]) -> tuple[int, int] | None:
+    """Returns the rank and the number of ranks, if the launcher has set both."""
+    rank, size = (_first(variables, name) for name in (launcher.rank, launcher.size))
+    if rank is None or size is None:
+        return None
+    if not rank < size <= _MOST_RANKS:
+        raise ConfigError(Problem(launcher.rank, rank, f"and {launcher.size} is {size}",
+                                  f"a rank below the size, and {_MOST_RANKS} ranks at most",
+                                  source="the environment", advice=ranks_lib.ALONE))
+    return rank, size
 
 
 def _ranks_of_unknown_size(variables: Mapping[str, str], rank_hosts: Sequence[str],

@@ -57,13 +57,13 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         plan = run_plan.for_script(script, config, first) if script else run_plan.for_training(
             dataclasses.replace(config, model_dir=model_dir), first, Invocation(user_set))
         errors.refuse(map(_of_task_flags, plan.problems))
-        log_dir = _log_dir(job, model_dir)
+        log_dir = make_log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         shares = divide(job.tasks, gpus, num_cores)
         args = list(flags) if script else ["train", *flags, f"--model_dir={folder}"]
-        fork_server = _fork_server(args) if can_fork(job, config, gpus) else None
+        fork_server = start_fork_server(args) if can_fork(job, config, gpus) else None
         children = [
-            TaskProcess(name, _program(), args, _environment(tf_config, share, command),
+            TaskProcess(name, program(), args, _environment(tf_config, share, command),
                         log_dir / f"{name.replace(':', '-')}.log",
                         lambda child, text: screen.line(child.name, text), fork_server)
             for name, tf_config, share in zip(names, tf_configs, shares)]
@@ -98,7 +98,7 @@ def _of_task_flags(problem: errors.Problem | str) -> errors.Problem | str:
 def _write_page(screen: Screen, server: ForkServer | None, log_dir: pathlib.Path,
                 model_dir: str) -> None:
     """Writes the page of the job in another process, which imports TensorFlow."""
-    child = TaskProcess("report", _program(), ["report", f"--model_dir={model_dir}"],
+    child = TaskProcess("report", program(), ["report", f"--model_dir={model_dir}"],
                         environment.of_fork_server(), log_dir / "report.log",
                         lambda child, text: None, server)
     child.start()
@@ -112,7 +112,8 @@ def _write_page(screen: Screen, server: ForkServer | None, log_dir: pathlib.Path
     screen.line("launch", model_dir_name.tensorboard(model_dir))
 
 
-def _log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
+def make_log_dir(job: JobConfig, model_dir: str) -> pathlib.Path:
+    """Returns the directory of the tasks' logs, which exists; ConfigError if it cannot be made."""
     is_elsewhere = "://" in model_dir or not model_dir
     folder = job.log_dir or (tempfile.mkdtemp(prefix="estimator_trainer-logs-") if is_elsewhere
                              else os.path.join(model_dir, "logs"))
@@ -135,14 +136,16 @@ def can_fork(job: JobConfig, config: TrainerConfig, gpus: Sequence[str]) -> bool
     return job.share_import and sys.platform == "linux" and not gpus and not is_read_at_import
 
 
-def _fork_server(args: Sequence[str]) -> ForkServer | None:
+def start_fork_server(args: Sequence[str]) -> ForkServer | None:
+    """Returns a process that forks into tasks with these words; None where that is impossible."""
     try:
         return ForkServer(environment.of_fork_server(), redaction.masked_words(args))
     except OSError:
         return None  # This kernel or sandbox does not let a process adopt orphans.
 
 
-def _program() -> list[str]:
+def program() -> list[str]:
+    """Returns the words that start this program."""
     is_entry_point = os.path.basename(sys.argv[0]).startswith("estimator-trainer")
     return [sys.executable, *([sys.argv[0]] if is_entry_point else ["-m", "estimator_trainer"])]
 

@@ -86,12 +86,12 @@ class Supervisor:
     """Starts the children, restarts them like a scheduler, and ends them all."""
 
     def __init__(self, children: Sequence[task_process.TaskProcess], max_restarts: int,
-                 screen: Screen, model_dir: str):
-        """Makes a supervisor of tasks that have not started; the first is the chief."""
+                 screen: Screen, model_dir: str, has_chief: bool = True):
+        """Makes a supervisor of tasks that have not started; the first is the chief, if any."""
         self.first_failure = ""  # In one line.
         self._children, self._running = list(children), list(children)
         self._max_restarts, self._model_dir = max_restarts, model_dir
-        self._screen = screen
+        self._screen, self._has_chief = screen, has_chief
         self._print = functools.partial(screen.line, "launch")
         self._starts_at: dict[str, float] = {}
         self._num_signals = 0
@@ -163,7 +163,8 @@ class Supervisor:
             child.state = f"{how}, restarting"
             return
         self._running.remove(child)
-        if code == 0 and child is self._children[0] and self._code is None:
+        is_chief = self._has_chief and child is self._children[0]
+        if code == 0 and is_chief and self._code is None:
             self._end(0, self._follow_secs(child))
         elif code and self._code is None:
             self._keep_first_failure(child, how)

@@ -35,13 +35,28 @@ def kind_of_name(path: str) -> str:
     return _ENDINGS.get(posixpath.splitext(path)[1].lower(), "")
 
 
+def folder_and_kind(output: str) -> tuple[str, str]:
+    """Returns the folder that the output names, and the kind of the files in it; "" if it has none.
+
+    Raises ConfigError for a kind that cannot be written.
+    """
+    folder, name = posixpath.split(output)
+    if not name.startswith("*."):
+        return output.rstrip("/") or "/", ""
+    if kind := kind_of_name(name):
+        return folder or ".", kind
+    raise errors.ConfigError(errors.Problem(
+        "output", output, f"in which {name[1:]} is no ending of files to write",
+        ".csv, .jsonl, .parquet or .feather", errors.Setting("output", f"{folder}/*.csv")))
+
+
 @contextlib.contextmanager
-def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
+def opened(output: str, is_stream: bool = False, new: str = "") -> Iterator[Write]:
     """Opens the output; yields a function that writes bytes to it.
 
     `output` is a file of any file system that TensorFlow reads, or "" for standard output;
-    `is_stream`: all that is written must be readable at once. Raises ConfigError if the file cannot
-    be written, before anything else is done.
+    `is_stream`: all that is written must be readable at once; `new` is the name of the file until
+    it is whole. Raises ConfigError if the file cannot be written, before anything else is done.
     """
     if not output:
         with _standard_output() as write:
@@ -53,7 +68,7 @@ def opened(output: str, is_stream: bool = False) -> Iterator[Write]:
         with open(path, "wb", buffering=0) as device:
             yield device.write
         return
-    new = f"{path}.new"
+    new = new or f"{path}.new"
     _check(output, path, new)
     try:
         with tf.io.gfile.GFile(new, "wb") as file:

@@ -49,22 +49,27 @@ def predict(plan: Plan) -> int:
     --forward_key it has that feature or column in place of the position. Returns the number of
     instances.
     """
-    config = plan.config
-    with output_file.opened(config.output, is_stream=config.data == "-") as write:
+    output = plan.config.output
+    with output_file.opened(output, is_stream=plan.config.data == "-") as write:
         found = answered(plan)
-        kind = output_file.kind_of(config.output, found.kind)
-        writer = PredictionWriter(found.class_names, kind == output_file.CSV,
-                                  found.has_position, kind in output_file.TYPED, config.all)
-        try:
-            if kind in output_file.TYPED:
-                rows = (writer.next_row(answer, config.with_inputs and not found.inputs)
-                        for answer in found.answers)
-                typed_rows.write(typed_rows.tables(rows, found.inputs), kind, write)
-            else:
-                for answer in _with_inputs(found):
-                    write(writer.next_line(answer, config.with_inputs).encode())
-        finally:
-            logging.info("predicted %d instance%s", writer.count, "s" * (writer.count != 1))
+        return write_answers(plan, found, output_file.kind_of(output, found.kind), write)
+
+
+def write_answers(plan: Plan, found: Found, kind: str, write: output_file.Write) -> int:
+    """Writes the answers as a file of a kind; returns the number of instances."""
+    config = plan.config
+    writer = PredictionWriter(found.class_names, kind == output_file.CSV, found.has_position,
+                              kind in output_file.TYPED, config.all)
+    try:
+        if kind in output_file.TYPED:
+            rows = (writer.next_row(answer, config.with_inputs and not found.inputs)
+                    for answer in found.answers)
+            typed_rows.write(typed_rows.tables(rows, found.inputs), kind, write)
+        else:
+            for answer in _with_inputs(found):
+                write(writer.next_line(answer, config.with_inputs).encode())
+    finally:
+        logging.info("predicted %d instance%s", writer.count, "s" * (writer.count != 1))
     return writer.count
 
 
@@ -81,10 +86,15 @@ def instances(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None
         yield writer.next_entry(answer, plan.config.with_inputs)
 
 
-def answered(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None) -> Found:
-    """Returns the answers to the instances of --data, or to dicts, each by feature name."""
+def answered(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None,
+             model: ExportedModel | None = None) -> Found:
+    """Returns the answers to the instances of --data, or to dicts, each by feature name.
+
+    `model` is the export, if it is loaded already.
+    """
     config = plan.config
-    model = ExportedModel(config.export_dir) if config.export_dir else None
+    if config.export_dir and model is None:
+        model = ExportedModel(config.export_dir)
     path = "" if model else offline.one_checkpoint(config, "predict")
     if model and model.features is not None and config.is_data_json and plan.params is not None:
         return _of_signature(plan, model, dicts)

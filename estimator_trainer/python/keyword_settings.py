@@ -13,8 +13,8 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _KINDS = {bool: "True or False", int: "an integer", float: "a number", str: "a text",
           tuple: "a list of texts"}
-# The functions have arguments of their own for these.
-_ARGUMENTS = ("param", "tf1", "tf1_op_seeds", "data")
+# The functions have arguments of their own for these, or run in one process.
+_ARGUMENTS = ("param", "tf1", "tf1_op_seeds", "data", "share")
 # A Python program may pass several values of these texts as a list.
 LISTED = ("warm_start_vars", "freeze", "serving_input")
 # Names in other libraries.

@@ -4,12 +4,12 @@ import dataclasses
 from typing import Any, Sequence
 
 from estimator_trainer import environment, redaction, storage
-from estimator_trainer.errors import ConfigError, near_match, Problem, Words
+from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, Words
 from estimator_trainer.settings import conflicts, flag_parser
 from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, EXAMPLE,
                                                       PageConfig, ProjectConfig)
 from estimator_trainer.settings.host_lists import HostLists
-from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.job_config import JobConfig, PREDICT
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 _HOST_LISTS = frozenset(field.name for field in dataclasses.fields(HostLists))
@@ -102,9 +102,10 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
         return dataclasses.replace(_parse_script(task_flags[1:]), command=command, words=typed,
                                    job=JobConfig(**settings), flags=tuple(task_flags))
     rest, values, user_set, _ = _trainer_parsed(task_flags)
-    if words or rest not in ([], ["train"]):
+    if words or rest not in ([], ["train"], [PREDICT]):
         raise _stray_words(command, _shown((words or rest)[0], [*argv, *task_flags]),
-                           "the job's flags, `--`, and the flags of every task, which all train",
+                           "the job's flags, `--`, and the flags of every task, which all train,"
+                           " or all `predict`",
                            f"{command} {_JOB}")
     if clusters := (_HOST_LISTS | _RANKS) & user_set:
         raise ConfigError(Problem(
@@ -115,9 +116,14 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
     task_flags, after = flag_parser.cut(task_flags)
     # A job appends flags to those of a task, so nothing may follow a `--`.
     of_plugins = [f"--plugin_flag={word}" for word in normal((), after)]
-    return CommandLine(command, _config(command, values), job=JobConfig(**settings), flags=(
-        *(word for word in task_flags if word != "train"), *of_plugins), user_set=user_set,
-                       words=typed)
+    does_predict = rest == [PREDICT]
+    config = _config(PREDICT if does_predict else command, values)
+    if does_predict and not config.is_output_folder:
+        raise ConfigError(Problem("output", config.output, "and each task writes parts", "a folder",
+                                  Setting("output", "predicted/")))
+    return CommandLine(command, config, job=JobConfig(**settings), flags=(
+        *rest[:does_predict], *(word for word in task_flags if word not in rest), *of_plugins),
+                       user_set=user_set, words=typed)
 
 
 def _shown(wrong: str, argv: Sequence[str]) -> str:
@@ -224,7 +230,7 @@ def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
         settings[name] = tuple(settings[name])
     settings["model_dir"] = settings["model_dir"] or job_dir
     config = TrainerConfig(**settings)
-    conflicts.refuse_prediction(command, config.data, config.with_inputs, config.all)
+    conflicts.refuse_prediction(command, config.data, config.with_inputs, config.all, config.share)
     return config
 
 

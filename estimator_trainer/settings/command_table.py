@@ -85,7 +85,7 @@ _OF_MODEL = ("model_fn", "input_fn", "eval_input_fn", "param", "params_file", "p
              "best_metric", "best_mode", "seed", "intra_op_threads", "inter_op_threads", "device",
              "soft_placement", "log_device_placement", "mixed_precision", "xla", "verbose")
 _EVALUATION = ("eval_steps", "eval_distribute", "num_replicas")
-_PREDICTION = ("data", "output", "all", "with_inputs", "export_dir", "forward_key")
+_PREDICTION = ("data", "output", "share", "all", "with_inputs", "export_dir", "forward_key")
 _EXPORT = ("serving_input", "serving_input_fn", "forward_key")
 
 

@@ -30,9 +30,10 @@ def of_paths(paths: Mapping[str, str]) -> Iterator[Problem]:
                       expected="another file", example=Setting("output", "predictions.jsonl"))
 
 
-def refuse_prediction(command: str, data: str, with_inputs: bool, is_all: bool) -> None:
+def refuse_prediction(command: str, data: str, with_inputs: bool, is_all: bool,
+                      share: str = "") -> None:
     """Raises ConfigError if settings of `predict` are passed to another command."""
-    settings = {"data": data, "with_inputs": with_inputs, "all": is_all}
+    settings = {"data": data, "with_inputs": with_inputs, "all": is_all, "share": share}
     name, value = next(((name, value) for name, value in settings.items() if value), ("", ""))
     if name and command != "predict":
         param = "eval_dir" if os.path.isdir(os.path.expanduser(data)) else "eval_files"

@@ -61,5 +61,9 @@ class EvaluationConfig:
         " canned Estimator, the class, the probabilities, or the number.")
     output: str = setting(
         "Export and prediction", "", "For `predict`: the file to write, whose ending decides: .csv,"
-        " .parquet, .feather or .jsonl; another one: the kind of --data. Default: JSON lines on"
-        " standard output.", is_path=True)
+        " .parquet, .feather or .jsonl; another one: the kind of --data. A folder, DIR/ or"
+        " 'DIR/*.ENDING', gets a part for each file of --data. Default: JSON lines on standard"
+        " output.", is_path=True)
+    share: str = setting(
+        "Export and prediction", "", "For `predict` into a folder: I/N, of N processes the share of"
+        " process I, from 0. Default: by TF_CONFIG, a Slurm array, or ranks of Slurm or MPI.")

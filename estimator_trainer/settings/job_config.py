@@ -12,6 +12,8 @@ GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVID
              "NVIDIA_TESLA_T4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_L4",
              "NVIDIA_H100_80GB", "NVIDIA_H100_MEGA_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200")
 MOST_GPUS = 1024
+# The first of the words after `--` if the tasks predict, each its share of the files.
+PREDICT = "predict"
 # --help lists the flags in these groups.
 THE_JOB = "The job, for `launch` and `manifest`, before `--`"
 LAUNCH = "Launch"
@@ -91,6 +93,17 @@ class JobConfig:
             problems.append(Problem("chief", 0, beside=Setting("worker", 0),
                                     expected="a task that trains", example=Setting("chief", 1)))
         refuse(problems)
+
+    @property
+    def num_shares(self) -> int:
+        """Number of shares of the files to predict: the chief and the workers have one each.
+
+        Raises ConfigError if the job has other tasks.
+        """
+        refuse(Problem(role, getattr(self, role), "and the tasks that predict are workers",
+                       example=(Setting(role, 0), Setting("worker", 3)))
+               for role in ("ps", "evaluator") if getattr(self, role))
+        return self.chief + self.worker
 
     @property
     def tasks(self) -> tuple[tuple[str, int], ...]:

@@ -4,8 +4,10 @@ Its fields stand in the modules beside this one, by what they decide.
 """
 
 import dataclasses
+import os.path
 from typing import NamedTuple
 
+from estimator_trainer.cluster import share
 from estimator_trainer.errors import refuse
 from estimator_trainer.settings import conflicts, intervals, length
 from estimator_trainer.settings.checkpoint_config import CheckpointConfig
@@ -68,6 +70,7 @@ class TrainerConfig(EvaluationConfig, CheckpointConfig, TrainingConfig, ModelCon
             *conflicts.of_counts(
                 self.epochs_of, self.train_epochs, self.sync_replicas, self.sync_tokens,
                 self.steps_per_loop, self.num_evaluators),
+            *share.problems(self.share, self.output, self.is_output_folder),
             *conflicts.of_length(self.train_until, self.train_epochs, self.early_stopping_metric,
                                  self.stop_at)])
 
@@ -133,6 +136,12 @@ class TrainerConfig(EvaluationConfig, CheckpointConfig, TrainingConfig, ModelCon
     def is_data_json(self) -> bool:
         """Whether `data` is JSON lines, which need no input_fn."""
         return self.data == "-" or self.data.endswith((".jsonl", ".json"))
+
+    @property
+    def is_output_folder(self) -> bool:
+        """Whether `output` is a folder of parts: `DIR/`, `DIR/*.csv`, or an existing folder."""
+        name = self.output.rpartition("/")[2]
+        return self.output.endswith("/") or name.startswith("*.") or os.path.isdir(self.output)
 
     @property
     def max_steps(self) -> int | None:

@@ -59,6 +59,22 @@ def test_predict_takes_a_table_without_its_label(sources, run, tmp_path):
 
 
 @pytest.mark.usefixtures("own_folder")
+def test_the_parts_of_tables_are_what_predict_writes_for_each(sources, run, tmp_path):
+    for name, job in (("a", "cook"), ("b", "smith")):
+        (tmp_path / f"new_{name}.csv").write_text(f"id,age,job,income\n{name}7,30,{job},low\n")
+    flags = ["--with_inputs", "--forward_key=id"]
+    for folder, source in zip(("0", "1"), sources):
+        for share in ("1/2", "0/2"):
+            run("predict", *source, *flags, "--data=new_*.csv", f"--output={folder}/",
+                f"--share={share}")
+        for number, name in enumerate("ab"):
+            run("predict", *source, *flags, f"--data=new_{name}.csv", "--output=alone.csv")
+            part = tmp_path / folder / f"part-0000{number}-of-00002.csv"
+            assert part.read_text() == (tmp_path / "alone.csv").read_text()
+            assert f"{name}7,30," in part.read_text()
+
+
+@pytest.mark.usefixtures("own_folder")
 def test_predict_gives_the_identifier_that_no_model_learns(run, tmp_path):
     rows = [(f"C{7 * i}", 18 + i % 50, ("no", "yes")[i % 3 == 0]) for i in range(120)]
     table = "customer_id,age,left\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows)
