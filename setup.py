@@ -85,6 +85,9 @@ setuptools.setup(
             "tensorflow-metadata<1.17",
         ],
         "tensorboard": ["tensorboard"],
+        # For --track, as in estimator_trainer/plugins/trackers.py.
+        "mlflow": ["mlflow>=3,<4"],
+        "wandb": ["wandb>=0.20,<1"],
         # For programs of TensorFlow 1.
         "tf1": _TF1,
         # The manual, as a site.

@@ -91,6 +91,10 @@ HISTORY_SECS = 2.0
 OBJECT_HISTORY_SECS = 30.0
 # A process that ends waits this long until its history is written, on a disk that may hang.
 LAST_HISTORY_SECS = 10.0
+# At the end of a run its trackers must have received all of it within this.
+TRACKERS_SECS = 30.0
+# The same after a request to stop, before the process is killed.
+STOPPED_TRACKERS_SECS = 8.0
 
 HEARTBEATS_TO_MISS = 5  # This many heartbeats may be missing before a task is considered lost.
 

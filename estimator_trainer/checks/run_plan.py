@@ -9,7 +9,7 @@ from estimator_trainer.checks import length_rule, machine_check, model_dir_name
 from estimator_trainer.checks.plan import Invocation, Plan, ScriptRun
 from estimator_trainer.cluster import ports, rank_source, task_config, topology
 from estimator_trainer.environment import Environment
-from estimator_trainer.plugins import loader, params
+from estimator_trainer.plugins import loader, params, trackers
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.record import changes as changes_lib, recorded_run
@@ -37,7 +37,8 @@ def for_training(config: TrainerConfig, environment: Environment,
                 f" {errors.Setting('model_dir', '/shared/job')}"))
     problems += [*storage_problems(config.paths), *replica_problems(config),
                  *model_dir_problems(config.model_dir), *filter(None, [model_dir_name.problem(
-                     config.warm_start_from, setting="warm_start_from")])]
+                     config.warm_start_from, setting="warm_start_from")]),
+                 *_tracker_problems(config, task)]
     plan = _with_plugins(
         config, task or _LOCAL, problems, invocation, recorded,
         count_replicas(config, task or _LOCAL, environment.cuda_visible_devices))
@@ -52,7 +53,8 @@ def for_script(script: Script, config: TrainerConfig, environment: Environment,
     """
     problems = _version_problems(environment)
     task = _collect(problems, lambda: _task(config, environment))
-    problems += [*(_port_problems(task) if task else ()), *storage_problems(config.paths)]
+    problems += [*(_port_problems(task) if task else ()), *storage_problems(config.paths),
+                 *_tracker_problems(config, task)]
     return Plan(config, task or _LOCAL, tuple(problems), script=script, command=invocation.command)
 
 
@@ -96,10 +98,11 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
     Each trainer has `num_gpus` there. The plug-ins are this machine's; its ports, versions and
     variables do not count.
     """
+    problems: Problems = list(trackers.problems(config.track, is_caller=False))
     if script is not None:
-        return Plan(config, tasks[0], (), script=script)
-    problems: Problems = list(dict.fromkeys(
-        problem for task in tasks for problem in _task_problems(config, task)))
+        return Plan(config, tasks[0], tuple(problems), script=script)
+    problems += dict.fromkeys(
+        problem for task in tasks for problem in _task_problems(config, task))
     if not config.model_dir:
         problems.append(errors.Problem(
             "model_dir", why="and the files of a task in its own container are lost",
@@ -197,6 +200,11 @@ def _task_problems(config: TrainerConfig, task: task_config.TaskConfig,
     return [*topology.problems(task, config.train_distribute, config.eval_distribute,
                                config.sync_replicas, is_script=has_own_strategy),
             *topology.events_problems(task, config.worker_events)]
+
+
+def _tracker_problems(config: TrainerConfig, task: task_config.TaskConfig | None) -> Problems:
+    """Returns what is wrong with the trackers, in the task that calls them."""
+    return list(trackers.problems(config.track)) if task is None or task.is_chief else []
 
 
 def _port_problems(task: task_config.TaskConfig) -> list[errors.Problem]:

@@ -20,7 +20,7 @@ from estimator_trainer.cluster import task_config
 from estimator_trainer.manifest import (google_cloud, kubernetes, own_paths, role_resources, slurm,
                                         source_package)
 from estimator_trainer.manifest.platform import Platform
-from estimator_trainer.plugins import param_defaults, source_files
+from estimator_trainer.plugins import param_defaults, source_files, trackers
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings.job_config import JobConfig, ROLES
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -53,7 +53,8 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
         tensorflow = platform.tensorflow(job)
         contents[source_package.NAME] = source_package.archive(
             _packed(plan, script), tensorflow, config.tf1,
-            [storage.PLUGIN] if storage.needs_plugin(config.paths.values()) else [])
+            [*([storage.PLUGIN] if storage.needs_plugin(config.paths.values()) else []),
+             *trackers.requirements(config.track)])
         if job.image:
             contents["Dockerfile"] = kubernetes.dockerfile(
                 source_package.NAME, tensorflow, job).encode()
@@ -89,10 +90,11 @@ def _write(path: pathlib.Path, content: bytes, has_secrets: bool) -> None:
 
 
 def _packed(plan: Plan, script: source_files.Script | None) -> list[Plugin]:
-    """Returns the code of a job: the script, or the plug-ins and the code named in params."""
+    """Returns the code of a job: the script, or plug-ins and code named in params; trackers."""
     if script:
-        return [script.plugin]
-    return [*plan.plugins, *param_defaults.code_of(plan.params.values if plan.params else {})]
+        return [script.plugin, *trackers.functions(plan.config.track)]
+    return [*plan.plugins, *param_defaults.code_of(plan.params.values if plan.params else {}),
+            *trackers.functions(plan.config.track)]
 
 
 def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],

@@ -24,8 +24,8 @@ EXTRA = "assets.extra"
 _OF_ONE_COMMAND = frozenset((
     *KINDS, "param", "params_file", "model_dir", "allow_changed", "force", "checkpoint",
     "export_dir", "data", "output", "share", "with_inputs", "all", "report", "column_importance",
-    "verbose", "log_device_placement", "profile_steps", "warm_start_from", "warm_start_vars",
-    "warm_start_rename", "warm_start_missing", "device", "max_secs",
+    "track", "verbose", "log_device_placement", "profile_steps", "warm_start_from",
+    "warm_start_vars", "warm_start_rename", "warm_start_missing", "device", "max_secs",
     *(field.name for field in dataclasses.fields(RankConfig))))
 # These settings belong to the model; the others only say how to train.
 MODEL_SETTINGS = frozenset((

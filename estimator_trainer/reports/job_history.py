@@ -9,7 +9,7 @@ from absl import logging
 from estimator_trainer import errors, task_events
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.checks.plan import Plan
-from estimator_trainer.reports import page
+from estimator_trainer.reports import page, tracking
 from estimator_trainer.reports.history import HistoryWriter
 from estimator_trainer.result import Result
 
@@ -21,13 +21,17 @@ def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
     A script, which may train many times, has its page written at its own end. Yields the function
     that records how the task ends; an error that leaves the context records itself.
     """
+    trackers = tracking.Tracking(plan)
     writer = HistoryWriter(plan.config.model_dir, plan.task.name, plan.task.is_chief)
+    status = ""
 
     def add(kind: str, values: dict[str, Any]) -> None:
         if kind != "error":  # The line of the end has it in short.
             writer.add(kind, **values)
 
     def end(ended: Result) -> None:
+        nonlocal status
+        status = ended.status
         writer.add("end", status=ended.status, step=int(ended.step), reason=ended.reason,
                    exit_code=ended.exit_code)
 
@@ -40,8 +44,8 @@ def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
         raise
     finally:
         writer.close()
-        if writer.has_begun and plan.script is None:
-            write_page(plan)
+        has_page = writer.has_begun and plan.script is None and write_page(plan)
+        trackers.end(status in ("stopped", "lost"), lacks_page=writer.has_begun and not has_page)
 
 
 def announce_page(plan: Plan) -> None:
@@ -51,11 +55,16 @@ def announce_page(plan: Plan) -> None:
                             model_dir_name.while_it_runs(plan.config.model_dir))
 
 
-def write_page(plan: Plan) -> None:
-    """Writes the page, if this task is to do it, and logs how to look at the run."""
-    if _writes_page(plan):
-        page.write_if_possible(plan.config.model_dir)
-        logging.info("%s", model_dir_name.tensorboard(plan.config.model_dir))
+def write_page(plan: Plan) -> bool:
+    """Writes the page, if this task is to do it, and logs how to look at the run.
+
+    Returns whether this task is to do it.
+    """
+    if not _writes_page(plan):
+        return False
+    page.write_if_possible(plan.config.model_dir)
+    logging.info("%s", model_dir_name.tensorboard(plan.config.model_dir))
+    return True
 
 
 def _writes_page(plan: Plan) -> bool:

@@ -42,6 +42,9 @@ class CheckpointConfig:
     column_importance: bool = setting(
         "Checkpoints and logs", True, "Find out for this page which columns matter to the model: in"
         " the final evaluation, for 10 s at most.")
+    track: tuple[str, ...] = setting(
+        "Checkpoints and logs", (), "Trackers that receive the run: mlflow, wandb, or a function of"
+        " yours, FILE.py:function. Repeatable.")
     verbose: bool = setting(
         "Checkpoints and logs", False, "Show all that TensorFlow logs, deprecations included.")
 

@@ -6,13 +6,16 @@ from typing import Iterable, Iterator, Mapping, Sequence
 import warnings
 
 from estimator_trainer import storage
-from estimator_trainer.errors import ConfigError, near_match, Param, Problem, Setting
+from estimator_trainer.errors import (ConfigError, did_you_mean, near_match, nearest, Param,
+                                      Problem, Setting)
 from estimator_trainer.settings import length
 
 EXPORTERS = ("final", "latest", "best")
 SERVING_INPUTS = ("raw", "example", "csv")
+TRACKERS = ("mlflow", "wandb")
 _CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
 _DEVICE = re.compile(r"(cpu|gpu):\d+")
+_FUNCTION = re.compile(r"(.+\.py|[A-Za-z_][\w.]*):[A-Za-z_]\w*")
 # A comma within brackets is a part of a regular expression.
 _COMMA = re.compile(r",(?![^\[({]*[\])}])")
 _RANGE = re.compile(r"(\d+),(\d+)")
@@ -162,6 +165,17 @@ def of_length(train_until: str, train_epochs: int, early_stopping_metric: str,
             yield Problem(name, value, beside=Setting("train_until", train_until),
                           why="which decides by itself when training ends",
                           expected="one of them", example=Setting("train_until", train_until))
+
+
+def of_trackers(track: Sequence[str]) -> Iterator[Problem]:
+    """Yields each tracker that is neither known by its name nor a function."""
+    for name in track:
+        if name not in TRACKERS and not _FUNCTION.fullmatch(name):
+            near = nearest(name, TRACKERS)
+            own = f"{name}:function" if name.endswith(".py") else TRACKERS[0]
+            yield Problem("track", name, expected=f"some of {', '.join(TRACKERS)}, FILE.py:function"
+                          " and module:function", advice=did_you_mean(near),
+                          example=Setting("track", (near or own,)))
 
 
 def split(text: str) -> tuple[str, ...]:

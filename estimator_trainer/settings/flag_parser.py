@@ -12,8 +12,8 @@ from estimator_trainer.settings import command_table, flag_file
 
 # Two names are this alike if one is the other with a letter or two wrong.
 _LIKENESS = 0.8
-# Values of these flags may have a comma.
-_WITH_COMMAS = ("param", "plugin_flag", "model_dir", "resources")
+# Values of these flags may have a comma; those of `track` are separated later.
+_WITH_COMMAS = ("param", "plugin_flag", "model_dir", "resources", "track")
 _PLAIN_VALUE = re.compile(r"[+-]?\d[\d.e+-]{0,20}|[A-Za-z][a-z_]{0,20}")
 _SECRETS = ("password", "passwd", "passphrase", "secret", "token", "api_key", "access_key", "key",
             "auth", "credentials")
@@ -43,7 +43,11 @@ def parsed(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], di
     others = [word for word in words if word not in command_table.COMMANDS]
     if problem := _stray(others, argv):
         raise ConfigError(problem)
-    return words, values.flag_values_dict()
+    settings = values.flag_values_dict()
+    if "track" in settings:
+        settings["track"] = tuple(
+            name for text in settings["track"] for name in text.split(",") if name)
+    return words, settings
 
 
 def with_tuned(argv: Sequence[str], values: flags.FlagValues) -> tuple[list[str], list[str]]:

@@ -71,6 +71,7 @@ class TrainerConfig(EvaluationConfig, CheckpointConfig, TrainingConfig, ModelCon
                 self.epochs_of, self.train_epochs, self.sync_replicas, self.sync_tokens,
                 self.steps_per_loop, self.num_evaluators),
             *share.problems(self.share, self.output, self.is_output_folder),
+            *conflicts.of_trackers(self.track),
             *conflicts.of_length(self.train_until, self.train_epochs, self.early_stopping_metric,
                                  self.stop_at)])
 

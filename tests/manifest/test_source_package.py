@@ -17,7 +17,7 @@ import pytest
 from estimator_trainer.checks import run_plan
 from estimator_trainer.cluster import task_config
 from estimator_trainer.manifest import source_package
-from estimator_trainer.plugins import source_files
+from estimator_trainer.plugins import source_files, trackers
 from estimator_trainer.settings import command_line
 from tests.support import jobs
 
@@ -73,6 +73,9 @@ def test_requirements_are_those_of_this_package(monkeypatch: pytest.MonkeyPatch)
         *seen["install_requires"], "tensorflow==2.21.*", "tf_keras==2.21.*"]
     assert source_package.requirements("2.21", is_tf1=True) == [
         *source_package.requirements("2.21"), *seen["extras_require"]["tf1"]]
+    assert trackers.REQUIREMENTS == {
+        name: requirement for name in ("mlflow", "wandb")
+        for requirement in seen["extras_require"][name]}
     made = setup_arguments(packed())
     for key in ("name", "version", "python_requires", "entry_points", "packages"):
         assert made[key] == seen[key] or sorted(made[key]) == sorted(seen[key]), key
