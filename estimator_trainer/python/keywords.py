@@ -66,6 +66,7 @@ class Train(_Task, total=False):
     check_numerics: bool
     report: bool
     column_importance: bool
+    track: Sequence[str]
     early_stopping_metric: str
     early_stopping_mode: Literal["min", "max"]
     early_stopping_steps: int
