@@ -10,12 +10,12 @@ import shlex
 from typing import Any, Sequence
 
 from estimator_trainer.errors import Problem, Setting
-from estimator_trainer.manifest import platform, role_resources, source_package
+from estimator_trainer.manifest import platform, role_resources, source_package, tuning
 from estimator_trainer.settings.job_config import GPU_TYPES, JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _VERTEX_COMMENT = """\
-Written by `estimator-trainer manifest`: a CustomJobSpec for Vertex AI.
+Written by `estimator-trainer manifest`: a {} for Vertex AI.
 The order of the pools is: the chief, the workers, the ps, the evaluator.
 Vertex AI restarts a task that exits with any code but 0, up to its own limits. No code prevents
 restarts, so that a job whose model fails (1) or is misconfigured (2) fails after those limits."""
@@ -82,9 +82,11 @@ def _vertex_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -
         spec["scheduling"] = {"disableRetries": True}
     if config.model_dir.startswith("gs://"):
         spec["baseOutputDirectory"] = {"outputUriPrefix": config.model_dir}
+    search = tuning.of_vertex(job, config, spec) if job.tune else None
     if not _has_empty_pool(job):
-        return platform.job([spec], _VERTEX_COMMENT)
-    body = {"displayName": job.name, "jobSpec": spec}
+        kind = "HyperparameterTuningJob" if search else "CustomJobSpec"
+        return platform.job([search or spec], _VERTEX_COMMENT.format(kind))
+    body = search or {"displayName": job.name, "jobSpec": spec}
     return {"job.json": (json.dumps(body, indent=2) + "\n").encode()}
 
 
@@ -125,13 +127,17 @@ def _vertex_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list
     uri = shlex.quote(_package_uri(job, config.model_dir))
     copy = [f"gcloud storage cp {folder}/{source_package.NAME} {uri}"] * _uses_package(job)
     if _has_empty_pool(job):
+        kind = "hyperparameterTuningJobs" if job.tune else "customJobs"
         return copy + [
             'curl -X POST -H "Authorization: Bearer $(gcloud auth print-access-token)"'
             f' -H "Content-Type: application/json" -d @{folder}/job.json'
             f' "https://{job.region}-aiplatform.googleapis.com/v1/projects/'
-            f'$(gcloud config get project)/locations/{job.region}/customJobs"']
-    return copy + [f"gcloud ai custom-jobs create --region={job.region}"
-                   f" --display-name={job.name} --config={folder}/job.yaml"]
+            f'$(gcloud config get project)/locations/{job.region}/{kind}"']
+    numbers = (f" --max-trial-count={job.trials}"
+               f" --parallel-trial-count={min(job.parallel_trials, job.trials)}")
+    return copy + [f"gcloud ai {'hp-tuning' if job.tune else 'custom'}-jobs create"
+                   f" --region={job.region} --display-name={job.name}"
+                   f" --config={folder}/job.yaml{numbers if job.tune else ''}"]
 
 
 def _ai_platform_problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
@@ -175,6 +181,8 @@ def _ai_platform_files(job: JobConfig, config: TrainerConfig,
     if config.model_dir.startswith("gs://"):
         content["jobDir"] = config.model_dir
     content["args"] = list(flags)
+    if job.tune:
+        content["hyperparameters"] = tuning.of_ai_platform(job, config)
     return platform.job([{"trainingInput": content}], _AI_PLATFORM_COMMENT)
 
 

@@ -18,7 +18,7 @@ from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
 from estimator_trainer.manifest import (google_cloud, kubernetes, own_paths, role_resources, slurm,
-                                        source_package)
+                                        source_package, tuning)
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.plugins import param_defaults, source_files, trackers
 from estimator_trainer.plugins.plugin import Plugin
@@ -118,6 +118,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             "chief_name", job.chief_name,
             f"a role that {job.platform} does not write into TF_CONFIG",
             example=(errors.Setting("chief_name", "chief"), errors.Setting("evaluator", 1))))
+    problems += tuning.problems(job, config, plan.params.values if plan.params else None)
     errors.refuse([*problems, *(wrong_roles or platform.problems(job, config))])
     return plan
 

@@ -75,6 +75,12 @@ class JobConfig:
     resources: tuple[str, ...] = setting(
         MANIFEST, (), "ROLE:key=value,key=value, or FILE.json: CPUs, memory, GPUs, machine, nodes"
         " and image of one role, or of `all`. Repeatable.", is_path=True)
+    tune: tuple[str, ...] = setting(
+        MANIFEST, (), "A param that a tuning job chooses: NAME=LOW..HIGH, NAME=LOW..HIGH:log or"
+        " NAME=A,B,C. Repeatable.")
+    trials: int = setting(MANIFEST, 20, "With --tune: number of trials.", minimum=1)
+    parallel_trials: int = setting(
+        MANIFEST, 2, "With --tune: trials that run at the same time.", minimum=1)
     staging_bucket: str = setting(MANIFEST, "", "Vertex AI without --image: folder of a bucket that"
                                   " the source package is copied to. Default: MODEL_DIR/source.")
     region: str = setting(MANIFEST, "us-central1", "Vertex AI and AI Platform: region of the job.")

@@ -107,18 +107,7 @@ def test_files_with_an_empty_pool_go_to_the_service_itself() -> None:
 @pytest.mark.parametrize("platform", ["vertex", "ai-platform"])
 def test_files_are_taken_by_gcloud_and_sent_whole(platform: str, tmp_path: pathlib.Path) -> None:
     text = write(f"--platform={platform}", "--worker=2", "--ps=1", "--evaluator=1", flags=ODD)
-    (command,) = [line for line in text.splitlines() if line.startswith("  gcloud ai")]
-    (tmp_path / "token").write_text("made-up")
-    with _service(b'{"name": "projects/p/locations/us-central1/customJobs/1"}') as (url, bodies):
-        settings = {"CONFIG": str(tmp_path / "gcloud"), "CORE_PROJECT": "p",
-                    "AUTH_ACCESS_TOKEN_FILE": str(tmp_path / "token"), "CORE_DISABLE_PROMPTS": "1",
-                    "CORE_DISABLE_USAGE_REPORTING": "1", "API_ENDPOINT_OVERRIDES_ML": url,
-                    "API_ENDPOINT_OVERRIDES_AIPLATFORM": url}
-        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False,
-                              env={"PATH": os.environ["PATH"]} | {
-                                  f"CLOUDSDK_{key}": value for key, value in settings.items()})
-    assert done.returncode == 0, done.stderr
-    (sent,) = bodies
+    sent = sent_by_gcloud(text, tmp_path)
     (written,) = documents()
     api, schema = (("aiplatform.v1", "GoogleCloudAiplatformV1CustomJob") if platform == "vertex"
                    else ("ml.v1", "GoogleCloudMlV1__Job"))
@@ -127,7 +116,25 @@ def test_files_are_taken_by_gcloud_and_sent_whole(platform: str, tmp_path: pathl
     if platform == "ai-platform":
         del got["trainingInput"]["enableWebAccess"]  # A default of its own.
     # The service writes 64-bit integers as strings, as JSON has them.
-    assert _integers_as_text(got) == _integers_as_text(written)
+    assert integers_as_text(got) == integers_as_text(written)
+
+
+def sent_by_gcloud(text: str, folder: pathlib.Path, kind: str = "customJobs") -> Any:
+    """Runs the last `gcloud ai` that `manifest` has printed; returns what it sends to a service."""
+    (command,) = [line for line in text.splitlines() if line.startswith("  gcloud ai")]
+    (folder / "token").write_text("made-up")
+    answer = f'{{"name": "projects/p/locations/us-central1/{kind}/1"}}'
+    with _service(answer.encode()) as (url, bodies):
+        settings = {"CONFIG": str(folder / "gcloud"), "CORE_PROJECT": "p",
+                    "AUTH_ACCESS_TOKEN_FILE": str(folder / "token"), "CORE_DISABLE_PROMPTS": "1",
+                    "CORE_DISABLE_USAGE_REPORTING": "1", "API_ENDPOINT_OVERRIDES_ML": url,
+                    "API_ENDPOINT_OVERRIDES_AIPLATFORM": url}
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False,
+                              env={"PATH": os.environ["PATH"]} | {
+                                  f"CLOUDSDK_{key}": value for key, value in settings.items()})
+    assert done.returncode == 0, done.stderr
+    (sent,) = bodies
+    return sent
 
 
 @contextlib.contextmanager
@@ -153,11 +160,11 @@ def _service(answer: bytes) -> Iterator[tuple[str, list[Any]]]:
             server.shutdown()
 
 
-def _integers_as_text(value: Any) -> Any:
+def integers_as_text(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _integers_as_text(inner) for key, inner in value.items()}
+        return {key: integers_as_text(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_integers_as_text(inner) for inner in value]
+        return [integers_as_text(inner) for inner in value]
     return str(value) if type(value) is int else value
 
 

@@ -58,8 +58,8 @@ def _check_google(schemas: dict[str, Any], schema: dict[str, Any], value: Any, p
         # In JSON a 64-bit integer may be a number or a string of digits.
         assert re.fullmatch(r"\d+", str(value)), f"{path} is {value!r}, not an integer"
     else:
-        types = {"string": str, "integer": int, "boolean": bool}
-        assert type(value) is types[kind], f"{path} is {value!r}, not {kind}"
+        types = {"string": (str,), "integer": (int,), "boolean": (bool,), "number": (int, float)}
+        assert type(value) in types[kind], f"{path} is {value!r}, not {kind}"
         assert value in schema.get("enum", [value]), f"{path} is {value!r}"
 
 
