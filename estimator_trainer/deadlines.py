@@ -112,6 +112,9 @@ class PollIntervals:
     task_secs: float = 0.25  # Between two polls of a worker or a ps.
     evaluator_secs: float = 0.5  # Between two polls of the job's state by the evaluator.
     checkpoint_secs: float = 0.5  # Between two polls for a new checkpoint by the evaluator.
+    # Without a heartbeat for this long, one of several evaluators is gone. An early one would only
+    # have a checkpoint evaluated twice.
+    member_lost_secs: float = 15.0
 
 
 # Reading a file costs nothing, and the job ends the sooner.
@@ -119,7 +122,8 @@ _FILES = PollIntervals()
 # A write takes two requests, and an object may be written once a second; see docs/storage.md.
 _OBJECTS = PollIntervals(chief_heartbeat_secs=5.0, evaluator_heartbeat_secs=5.0,
                          evaluator_lost_secs=12.0, chief_trains_secs=10.0, chief_waits_secs=2.0,
-                         presence_secs=1.0, task_secs=2.0, evaluator_secs=3.0, checkpoint_secs=6.0)
+                         presence_secs=1.0, task_secs=2.0, evaluator_secs=3.0, checkpoint_secs=6.0,
+                         member_lost_secs=40.0)
 
 
 def poll_intervals(model_dir: str, peer_timeout_secs: float = PEER_TIMEOUT_SECS) -> PollIntervals:

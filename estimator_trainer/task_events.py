@@ -1,7 +1,7 @@
 """A task sends its events to the launcher that started it, as JSON lines in a pipe.
 
 The environment names the pipe. The history of the task receives the events too, with more details,
-and keeps all but `error` under the same names (reports/history.py). The kinds:
+and keeps all but `error` and `result` under the same names (reports/history.py). The kinds:
 
     trains (step), serves                        the task has begun its work
     model                                        what is trained
@@ -9,6 +9,7 @@ and keeps all but `error` under the same names (reports/history.py). The kinds:
     load                                         a ps has served for a while
     sample                                       steps of a trainer beside others were traced
     evaluation                                   a checkpoint has been evaluated
+    result                                       the same by another evaluator; not in the history
     error (message)                              the sentence that explains a failure
     end (status, step, reason)                   with the last line
 """

@@ -42,7 +42,8 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "role": f"{task.role}:{task.index}" if not task.is_local else "local",
         "cluster": {role: list(hosts) for role, hosts in task.cluster.items()},
         "world_size": task.num_trainers,
-        "evaluator": "in the cluster" if task.has_evaluator else "none: the chief evaluates",
+        "evaluator": (f"{task.num_evaluators} in the cluster" if task.num_evaluators > 1 else
+                      "in the cluster" if task.has_evaluator else "none: the chief evaluates"),
         "shard": f"{task.input_pipeline_id + 1}/{task.num_input_pipelines}",
         "notes": [*task.notes, *plan.notes],
         "train_distribute": config.train_distribute, "eval_distribute": config.eval_distribute,

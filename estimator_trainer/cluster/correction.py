@@ -54,7 +54,7 @@ def _repaired(value: Mapping[str, Any]) -> dict[str, Any]:
     if role != "evaluator" and role not in cluster:
         role = next(iter(cluster), "")
     index = str(task.get("index"))
-    last = len(cluster[role]) - 1 if role in cluster and role != "evaluator" else 0
+    last = len(cluster[role]) - 1 if role in cluster else 0
     is_index = index.isascii() and index.isdigit() and len(index) < 10 and int(index) <= last
     return {"cluster": cluster, "task": {"type": role, "index": int(index) if is_index else 0}}
 
@@ -74,8 +74,6 @@ def _repaired_cluster(declared: Mapping[str, Any]) -> dict[str, list[str]]:
         cluster["worker"] = heads[1:] + cluster.get("worker", [])
     if not heads and "ps" in cluster and "worker" not in cluster:
         heads = ["chief0:2222"]
-    if "evaluator" in cluster:
-        cluster["evaluator"] = cluster["evaluator"][:1]
     return ({head: heads[:1]} if heads else {}) | cluster
 
 

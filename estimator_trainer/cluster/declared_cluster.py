@@ -24,6 +24,8 @@ _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,@]+):([0-9]{1,5})")
 _SPARSE = ("because from a sparse map (TFJob's enableDynamicWorker) no task can tell how many share"
            " the data")
 _INDEX = re.compile(r"\s*-?[0-9]{1,9}\s*")
+# Their files, and the file in which the first gives out the checkpoints, hold so many.
+MOST_EVALUATORS = 64
 
 
 class Task(NamedTuple):
@@ -157,12 +159,11 @@ class _Reader:
 
     def check_cluster(self) -> None:
         """Rejects a mix of roles that cannot work, even if each entry is fine by itself."""
-        for role in ("chief", "evaluator"):
-            group = self.tasks.get(role, ())
-            if len(group) > 1:
-                self.reject("hosts", [task.address for task in group],
-                            group[0].path.rpartition("[")[0],
-                            f"one host, because a job has one {role}")
+        chiefs = self.tasks.get("chief", ())
+        if len(chiefs) > 1:
+            self.reject("hosts", [task.address for task in chiefs],
+                        chiefs[0].path.rpartition("[")[0],
+                        "one host, because a job has one chief")
         if self.is_whole and "ps" in self.tasks and not self.tasks.keys() & {"chief", "worker"}:
             self.reject("cluster", sorted(self.tasks), '["cluster"]',
                         "a chief or a worker as well, because ps train nothing")
@@ -195,9 +196,13 @@ class _Reader:
             return "", 0, ""
         if is_missing and role == "ps":
             self.reject("cluster", None, '["cluster"]', "the ps and the tasks that they serve")
-        group = self.tasks.get(role, ()) if role != "evaluator" else ()
-        count = len(group) if self.tasks and role != "evaluator" else 1
-        index = self.read_index(task.get("index"), count)
+        group = self.tasks.get(role, ())
+        count = len(group) if self.tasks else 1
+        index = task.get("index")
+        if role == "evaluator" and not group:
+            # A cluster that lists no evaluator does not tell their number.
+            index, count = index or 0, MOST_EVALUATORS
+        index = self.read_index(index, count)
         if is_missing:
             return "", 0, ""
         return role, index, group[index].name if group else f"{name}:{index}"

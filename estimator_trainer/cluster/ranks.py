@@ -1,7 +1,7 @@
 """Ranks are the numbered tasks that a launcher such as Slurm or MPI started.
 
     rank    0      1 ...        ...              the last
-    role    chief  the workers  the ps, if any   the evaluator, if any
+    role    chief  the workers  the ps, if any   the evaluators, if any
 """
 
 import dataclasses
@@ -36,7 +36,7 @@ class Ranks:
         """Returns the TF_CONFIG of this process.
 
         Raises:
-          ConfigError: if no chief is left beside the ps and the evaluator.
+          ConfigError: if no chief is left beside the ps and the evaluators.
         """
         num_workers = len(self.addresses) - 1 - num_ps - num_evaluators
         if num_workers < 0:

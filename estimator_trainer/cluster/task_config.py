@@ -46,6 +46,8 @@ class TaskConfig:
     name: str  # The platform's name of this task, such as "master:0"; "local" without a cluster.
     head_evaluates: bool  # A `master` evaluates at every checkpoint in its own process.
     has_evaluator: bool  # The job is known to have an evaluator: one is declared, or this is one.
+    # The number of evaluators, where TF_CONFIG or CLUSTER_SPEC lists them; 0 is unknown.
+    num_evaluators: int
     trial: str  # The number of the hyperparameter tuning trial, or "".
     notes: tuple[str, ...]  # One line for each change that led to the normal form.
     # The platform's names of the tasks of `cluster`, in the same order.
@@ -188,7 +190,8 @@ def parse(tf_config: str | None, cluster_spec: str | None = None) -> TaskConfig:
                                 f"tf_config={json.loads(works)!r}")
         raise errors.TaskConfigError(
             *spec.problems[:-1], dataclasses.replace(spec.problems[-1], example=example))
-    task = _normal_form(spec, source, "evaluator" in declared_cluster.read(pools or "{}").tasks)
+    in_pools = declared_cluster.read(pools or "{}").tasks.get("evaluator", ())
+    task = _normal_form(spec, source, len(in_pools))
     if source == "TF_CONFIG":
         return dataclasses.replace(task, platform_tf_config=tf_config or "")
     # User code does not read CLUSTER_SPEC; it gets a TF_CONFIG.
@@ -213,7 +216,7 @@ def _declared_place(spec: declared_cluster.ClusterSpec) -> Place:
 
 
 def _normal_form(spec: declared_cluster.ClusterSpec, source: str = "TF_CONFIG",
-                 pools_evaluate: bool = False) -> TaskConfig:
+                 num_in_pools: int = 0) -> TaskConfig:
     tasks = {role: list(spec.tasks[role]) for role in ("chief", "worker", "ps")
              if role in spec.tasks}
     head_evaluates = "chief" in tasks and tasks["chief"][0].name == "master:0"
@@ -231,7 +234,8 @@ def _normal_form(spec: declared_cluster.ClusterSpec, source: str = "TF_CONFIG",
     return TaskConfig(
         cluster={place: tuple(task.address for task in group) for place, group in tasks.items()},
         role=role, index=index, name=spec.name or "local", head_evaluates=head_evaluates,
-        has_evaluator="evaluator" in (role, *spec.tasks) or pools_evaluate,
+        has_evaluator="evaluator" in (role, *spec.tasks) or bool(num_in_pools),
+        num_evaluators=len(spec.tasks.get("evaluator", ())) or num_in_pools,
         trial=str((spec.value.get("task") or {}).get("trial") or ""),
         notes=tuple(_notes(spec, source)),
         platform_names={place: tuple(task.name for task in group)

@@ -84,6 +84,12 @@ class Presence:
         return is_alive and time.monotonic() - self._changed_at < lost_secs
 
 
+def has_evaluated(model_dir: str, step: int) -> bool:
+    """Returns whether an evaluator has ended after the evaluation of `step`, or of a later one."""
+    found = shared_files.read_as(_Heartbeat, posixpath.join(model_dir, _FILE))
+    return found is not None and found.evaluated >= step
+
+
 def write_failure(model_dir: str) -> None:
     """Writes that the evaluator has failed, so that the chief does not wait for it."""
     shared_files.try_to_write_json(posixpath.join(model_dir, _FILE), {"failed": True})

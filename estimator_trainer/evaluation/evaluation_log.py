@@ -74,14 +74,18 @@ class EvaluationLog(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> None:
+        log_evaluation(plain_metrics(eval_result), self.progress)
+        self.keep(estimator.model_dir, checkpoint_path, eval_result)
+
+    def keep(self, model_dir: str, checkpoint_path: str, eval_result: dict[str, Any]) -> None:
+        """Takes an evaluation, which has been logged where it was made, for the last one."""
         if self.is_restored:
             self.exports, self.is_restored, self.is_cut_off = [], False, False
         self.checkpoint_path = checkpoint_path
         self.metrics = plain_metrics(eval_result)
         self.returned, self.returned_exports = eval_result, []
-        log_evaluation(self.metrics, self.progress)
         if not self.is_made_elsewhere():
-            _keep(estimator.model_dir, checkpoint_path, self.metrics)
+            _keep(model_dir, checkpoint_path, self.metrics)
 
 
 class EvaluationProgress(tf.estimator.SessionRunHook):

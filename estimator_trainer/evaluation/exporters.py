@@ -39,6 +39,11 @@ class RecordedExporter(tf.estimator.Exporter):
     def name(self) -> str:
         return str(self._exporter.name)
 
+    @property
+    def is_of_latest(self) -> bool:
+        """Whether a later export counts as one of a later step."""
+        return isinstance(self._exporter, tf.estimator.LatestExporter)
+
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
         log = self._evaluations

@@ -170,8 +170,10 @@ class Supervisor:
             self._keep_first_failure(child, how)
             gives_up = f" after {child.restarts} restarts: gives up" if is_retried else ""
             if child.name.startswith("evaluator:"):
-                self._print(f"{child.name}: {how}{gives_up}; the job goes on without it, and its"
-                            " chief evaluates and exports at the end")
+                others = ("the other evaluators take its checkpoints" if child.name != "evaluator:0"
+                          else "its chief evaluates and exports at the end")
+                self._print(f"{child.name}: {how}{gives_up}; the job goes on without it, and"
+                            f" {others}")
                 return
             self._print(f"{child.name}: {how}{gives_up}; ends the job")
             # A task that failed has written this for the others; a killed task has not.

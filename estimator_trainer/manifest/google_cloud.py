@@ -16,7 +16,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _VERTEX_COMMENT = """\
 Written by `estimator-trainer manifest`: a {} for Vertex AI.
-The order of the pools is: the chief, the workers, the ps, the evaluator.
+The order of the pools is: the chief, the workers, the ps, the evaluators.
 Vertex AI restarts a task that exits with any code but 0, up to its own limits. No code prevents
 restarts, so that a job whose model fails (1) or is misconfigured (2) fails after those limits."""
 _AI_PLATFORM_COMMENT = """\

@@ -26,7 +26,8 @@ def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
     status = ""
 
     def add(kind: str, values: dict[str, Any]) -> None:
-        if kind != "error":  # The line of the end has it in short.
+        # The line of the end has an error in short, and another evaluator's file its evaluations.
+        if kind not in ("error", "result"):
             writer.add(kind, **values)
 
     def end(ended: Result) -> None:

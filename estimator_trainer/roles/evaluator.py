@@ -7,14 +7,15 @@ import time
 from absl import logging
 
 from estimator_trainer import deadlines, errors
-from estimator_trainer.coordination import checkpoints, evaluator_heartbeat
+from estimator_trainer.coordination import checkpoints, evaluator_heartbeat, shared_evaluation
 from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.job_view import Membership
 from estimator_trainer.estimator import loaded_plugins, strategy
 from estimator_trainer.evaluation import exporters, kept_evaluation
 from estimator_trainer.record import runs
 from estimator_trainer.result import Result
-from estimator_trainer.roles import experiment as experiment_lib, final_evaluation, outcome
+from estimator_trainer.roles import (evaluator_team, experiment as experiment_lib, final_evaluation,
+                                     outcome)
 from estimator_trainer.roles.task_run import FollowerRun
 
 _TICK_SECS = 0.25
@@ -45,10 +46,21 @@ def evaluate(run: FollowerRun) -> Result:
     run.log_start(plugins)
     final_evaluation.restore(config.model_dir, evaluations,
                              checkpoints.latest_step(config.model_dir))
-    with (evaluator_heartbeat.sending_heartbeats(config.model_dir, lambda: evaluations.step),
-          kept.used_by(experiment.estimator) if kept else contextlib.nullcontext()):
+    with kept.used_by(experiment.estimator) if kept else contextlib.nullcontext():
+        if task.index != shared_evaluation.LEAD:
+            _wait_for_own_job(run)
+            return outcome.follow(task, evaluator_team.assist(run, final))
+        return _lead(run, plugins, final)
+
+
+def _lead(run: FollowerRun, plugins: loaded_plugins.LoadedPlugins,
+          final: final_evaluation.FinalEvaluation) -> Result:
+    """Evaluates, alone or as the first of several, and makes the final export and result.json."""
+    plan, config, task, evaluations = run.plan, run.config, run.task, final.evaluations
+    with evaluator_heartbeat.sending_heartbeats(config.model_dir, lambda: evaluations.step):
         _wait_for_own_job(run)
-        final_state = evaluate_all(run, final)
+        final_state = (evaluate_all(run, final) if task.num_evaluators < 2 else None
+                       ) or evaluator_team.evaluate_all(run, final)
         ended = outcome.follow(task, final_state)
         if final_state.finisher:
             # The chief has evaluated, and writes result.json.
@@ -79,8 +91,10 @@ def _wait_for_own_job(run: FollowerRun) -> None:
         run.stop.sleep(_TICK_SECS)
 
 
-def evaluate_all(run: FollowerRun, final: final_evaluation.FinalEvaluation) -> JobState:
+def evaluate_all(run: FollowerRun, final: final_evaluation.FinalEvaluation) -> JobState | None:
     """Evaluates every checkpoint it can until training has ended, the final one included.
+
+    Returns how training has ended; None once another evaluator has come.
 
     The Estimator's own evaluator ends only at `max_steps`: never when the input ran out first or
     training stopped early, and after a sleep of `throttle_secs` even then (training.py). Raises
@@ -98,10 +112,13 @@ def evaluate_all(run: FollowerRun, final: final_evaluation.FinalEvaluation) -> J
         if final_state or time.monotonic() >= polls_at:
             polls_at = time.monotonic() + poll_intervals.checkpoint_secs
             latest = checkpoints.latest(model_dir, known=evaluations.checkpoint_path)
+            is_new = latest not in ("", evaluations.checkpoint_path)
+            if is_new and not run.task.num_evaluators and shared_evaluation.has_members(model_dir):
+                return None
             if final_state and _finish(final, final_state, latest):
                 # The chief may have taken this evaluator for gone meanwhile.
                 return run.state.poll_final_state() or final_state
-            if not final_state and latest not in ("", evaluations.checkpoint_path):
+            if not final_state and is_new:
                 polls_at = time.monotonic() + final.spec.throttle_secs
                 _try_to_evaluate(final, latest)
                 run.state.poll_often_from(evaluations.metrics.get("global_step", 0))
@@ -135,6 +152,4 @@ def _try_to_evaluate(final: final_evaluation.FinalEvaluation, path: str) -> None
     except Exception:
         if checkpoints.is_whole(path):
             raise
-        # Few checkpoints are kept, and training went on meanwhile.
-        logging.warning("the checkpoint of step %d is gone or damaged: goes on with the newest",
-                        checkpoints.step_of(path))
+        final_evaluation.warn_of_gone(path)

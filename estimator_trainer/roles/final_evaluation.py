@@ -35,11 +35,19 @@ class FinalEvaluation:
 
     def evaluate(self, path: str) -> None:
         """Evaluates one checkpoint and runs the exporters that follow every evaluation."""
+        self.follow(path, self.measure(path), self.spec.exporters)
+
+    def measure(self, path: str) -> dict[str, Any]:
+        """Evaluates one checkpoint, and returns the metrics as `Estimator.evaluate` does."""
         spec = self.spec
-        metrics = self.estimator.evaluate(spec.input_fn, steps=spec.steps, hooks=spec.hooks,
-                                          checkpoint_path=path, name=spec.name)
+        return dict(self.estimator.evaluate(spec.input_fn, steps=spec.steps, hooks=spec.hooks,
+                                            checkpoint_path=path, name=spec.name))
+
+    def follow(self, path: str, metrics: dict[str, Any],
+               exporters: Sequence[tf.estimator.Exporter]) -> None:
+        """Runs exporters after the evaluation of a checkpoint."""
         is_final = bool(self.max_steps and metrics["global_step"] >= self.max_steps)
-        self._export(spec.exporters, path, metrics, is_final)
+        self._export(exporters, path, metrics, is_final)
 
     def finish(self) -> None:
         """Evaluates the last checkpoint and makes the final export, each if it is missing."""
@@ -90,6 +98,12 @@ class FinalEvaluation:
 
     def _folder(self, exporter: tf.estimator.Exporter) -> str:
         return posixpath.join(self.estimator.model_dir, "export", exporter.name)
+
+
+def warn_of_gone(path: str) -> None:
+    """Logs that a checkpoint cannot be evaluated; few are kept, and training went on meanwhile."""
+    logging.warning("the checkpoint of step %d is gone or damaged: goes on with the newest",
+                    checkpoints.step_of(path))
 
 
 def _remove_unfinished(evaluations: evaluation_log.EvaluationLog, model_dir: str) -> None:

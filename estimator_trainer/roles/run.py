@@ -96,7 +96,9 @@ def _run_follower(plan: Plan, stop: stop_lib.Stop) -> Result:
             return outcome.interrupted(plan, interruption)
         except Exception as error:
             explained = outcome.explained(error, plan)
-            if task.role == "evaluator":
+            if task.role == "evaluator" and task.index:
+                pass  # Another evaluator takes its checkpoint.
+            elif task.role == "evaluator":
                 evaluator_heartbeat.write_failure(config.model_dir)
             elif getattr(error, "is_missed", True):
                 state.request_end("failed", errors.in_short(explained), task.name)

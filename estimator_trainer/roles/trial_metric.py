@@ -34,6 +34,9 @@ def reported(plan: Plan) -> Iterator[Callable[[Result], None]]:
     """
     variables, name = environment.read(), plan.config.trial_metric
     trial = plan.task.trial or variables.trial
+    if plan.task.role == "evaluator" and plan.task.index:
+        yield lambda ended: None  # The first evaluator reports for all.
+        return
     if not name:
         if trial:
             logging.info("trial %s of a tuning job reports no metric; to report one: %s", trial,
@@ -44,7 +47,7 @@ def reported(plan: Plan) -> Iterator[Callable[[Result], None]]:
     reports = TrialMetric(name, trial, (variables.metric_file or _FILE) if is_in_file else "")
 
     def receive(kind: str, values: Mapping[str, Any]) -> None:
-        if kind == "evaluation":
+        if kind in ("evaluation", "result"):
             reports.add(values["step"], values["metrics"])
 
     with task_events.received_by(receive):

@@ -6,6 +6,7 @@ from typing import Iterable, Iterator, Mapping, Sequence
 import warnings
 
 from estimator_trainer import storage
+from estimator_trainer.cluster.declared_cluster import MOST_EVALUATORS
 from estimator_trainer.errors import (ConfigError, did_you_mean, near_match, nearest, Param,
                                       Problem, Setting)
 from estimator_trainer.settings import length
@@ -144,10 +145,9 @@ def of_counts(epochs_of: str, train_epochs: int, sync_replicas: int, sync_tokens
                       beside=Setting("sync_replicas", sync_replicas),
                       why="a step of which waits for other trainers in queues that a loop cannot"
                       " use", example=Setting("steps_per_loop", 1))
-    if num_evaluators > 1:
-        yield Problem("num_evaluators", num_evaluators,
-                      expected="0 or 1, because a job has one evaluator",
-                      example=Setting("num_evaluators", 1))
+    if num_evaluators > MOST_EVALUATORS:
+        yield Problem("num_evaluators", num_evaluators, expected=f"at most {MOST_EVALUATORS}",
+                      example=Setting("num_evaluators", 2))
 
 
 def of_length(train_until: str, train_epochs: int, early_stopping_metric: str,

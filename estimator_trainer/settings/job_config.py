@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from estimator_trainer.cluster.declared_cluster import MOST_EVALUATORS
 from estimator_trainer.errors import Problem, refuse, Setting
 from estimator_trainer.settings.setting import out_of_range, put_home_in_paths, setting
 
@@ -33,7 +34,8 @@ class JobConfig:
     worker: int = setting(THE_JOB, 0, "Number of workers.", minimum=0)
     ps: int = setting(THE_JOB, 0, "Number of parameter servers.", minimum=0)
     evaluator: int = setting(
-        THE_JOB, 0, "Number of evaluators: 1, or 0 if the chief is to evaluate.", minimum=0)
+        THE_JOB, 0, "Number of evaluators, which share out the checkpoints; 0: the chief"
+        " evaluates.", minimum=0)
     max_restarts: int = setting(
         THE_JOB, 3, "Restarts of a task that was killed, or ended with 142 or 143.", minimum=0)
 
@@ -88,10 +90,12 @@ class JobConfig:
     def __post_init__(self) -> None:
         put_home_in_paths(self)
         problems = out_of_range(self)
-        for role in ("chief", "evaluator"):
-            if getattr(self, role) > 1:
-                problems.append(Problem(role, getattr(self, role), example=Setting(role, 1),
-                                        expected=f"0 or 1, because a job has one {role}"))
+        if self.chief > 1:
+            problems.append(Problem("chief", self.chief, example=Setting("chief", 1),
+                                    expected="0 or 1, because a job has one chief"))
+        if self.evaluator > MOST_EVALUATORS:
+            problems.append(Problem("evaluator", self.evaluator, example=Setting("evaluator", 2),
+                                    expected=f"at most {MOST_EVALUATORS}"))
         if self.gpus > MOST_GPUS:
             problems.append(Problem("gpus", self.gpus, example=Setting("gpus", 8),
                                     expected=f"at most {MOST_GPUS} for one task"))

@@ -74,9 +74,10 @@ def test_refuse_roles_without_ranks(environment, capsys, flag, launch):
     assert code == 2 and launch in found["problems"][0]
 
 
-def test_ranks_have_one_evaluator(capsys):
-    assert cli.main(["check", "--num_evaluators=2"]) == 2
-    assert "expected 0 or 1, because a job has one evaluator" in capsys.readouterr().err
+def test_ranks_have_at_most_64_evaluators(capsys):
+    assert cli.main(["check", "--num_evaluators=65"]) == 2
+    assert "num_evaluators is 65 (from --num_evaluators); expected at most 64" in (
+        capsys.readouterr().err)
 
 
 def test_ranks_are_left_out_by_launch_and_manifest(environment, capsys):

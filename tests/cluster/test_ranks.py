@@ -40,6 +40,11 @@ def test_ranks_agree_on_the_cluster_in_each_distribution(distribution):
     assert len({task.address for task in tasks[:4]}) == 4
 
 
+def test_last_ranks_are_evaluators():
+    names = [_task(_slurm(rank), num_evaluators=2).name for rank in range(5)]
+    assert names == ["chief:0", "worker:0", "ps:0", "evaluator:0", "evaluator:1"]
+
+
 def test_addresses_differ_between_jobs_and_steps():
     def ports(**changes):
         return {address.rpartition(":")[2] for address in

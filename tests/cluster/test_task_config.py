@@ -93,6 +93,12 @@ ACCEPTED: dict[str, tuple[Any, ...]] = {
     "IPv6": (config({"chief": ["[::1]:2222"], "worker": ["[fe80::1]:2222"]}),
              "worker", 0, "worker:0",
              {"chief": ("[::1]:2222",), "worker": ("[fe80::1]:2222",)}, (2, 1)),
+    "second of two evaluators": (
+        config({"chief": [A], "worker": [B], "evaluator": [D, E]}, "evaluator", 1),
+        "evaluator", 1, "evaluator:1", CHIEF_WORKER, (1, 0)),
+    "second evaluator outside the cluster": (
+        config({"chief": [A], "worker": [B]}, "evaluator", 1),
+        "evaluator", 1, "evaluator:1", CHIEF_WORKER, (1, 0)),
     "one host, two ports": (config({"chief": ["h:1"], "worker": ["h:65535"]}),
                             "worker", 0, "worker:0", {"chief": ("h:1",), "worker": ("h:65535",)},
                             (2, 1)),

@@ -44,6 +44,16 @@ def test_parse_reads_only_the_evaluator_from_pools_beside_tf_config() -> None:
         assert not task_config.parse(text, tonys_or_broken).has_evaluator
 
 
+def test_parse_counts_the_evaluators_that_are_listed() -> None:
+    text = config({"chief": [A], "worker": [B]}, "evaluator", 1)
+    assert task_config.parse(text).num_evaluators == 0  # Nothing tells their number.
+    pools = POOLS | {"workerpool2": [], "workerpool3": [D, E]}
+    assert task_config.parse(text, config(pools, "workerpool3", 1)).num_evaluators == 2
+    assert task_config.parse(None, config(pools, "workerpool3", 1)).num_evaluators == 2
+    listed = config({"chief": [A], "worker": [B], "evaluator": [C, D, E]}, "chief")
+    assert task_config.parse(listed).num_evaluators == 3
+
+
 def test_parse_of_an_empty_tf_config_is_local_beside_worker_pools() -> None:
     assert task_config.parse("{}", config(POOLS, "workerpool0")).is_local
 

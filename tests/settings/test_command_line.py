@@ -59,7 +59,8 @@ def test_parse_leaves_no_flags_behind():
     (["launch", "--train_steps=7"], "go after `--`: -- --train_steps=7"),
     (["launch", "--", "evaluate"], "launch got 'evaluate'"),
     (["launch", "--chief=0"], "expected a task that trains"),
-    (["manifest", "--evaluator=2"], "a job has one evaluator. For example: --evaluator=1"),
+    (["manifest", "--chief=2"], "a job has one chief. For example: --chief=1"),
+    (["manifest", "--evaluator=65"], "expected at most 64. For example: --evaluator=2"),
 ])
 def test_parse_refuses_a_mistake_in_one_sentence(argv, expected):
     with pytest.raises(errors.ConfigError) as raised:

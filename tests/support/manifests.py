@@ -26,7 +26,7 @@ SHAPES = [({"chief": c, "worker": w, "ps": p, "evaluator": e}, d)
           for c, (w, p, d), e in itertools.product(
               (0, 1), ((2, 1, "none"), (4, 3, "parameter_server"),
                        (3, 0, "multi_worker_mirrored"), (1, 1, "none")), (0, 1))]
-SHAPES += [({"chief": 1, "worker": 0, "ps": 0, "evaluator": e}, "none") for e in (0, 1)]
+SHAPES += [({"chief": 1, "worker": 0, "ps": 0, "evaluator": e}, "none") for e in (0, 1, 3)]
 
 
 def write(*job_flags: str, flags: Sequence[str] = ()) -> str:
