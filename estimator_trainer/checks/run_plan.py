@@ -114,6 +114,19 @@ def for_job(config: TrainerConfig, tasks: Sequence[task_config.TaskConfig],
                          num_replicas=count_replicas(config, tasks[0], gpus))
 
 
+def for_prediction_job(config: TrainerConfig, has_plugins: bool) -> Plan:
+    """Plans `predict` in all tasks of a job on other machines.
+
+    Without plug-ins of the user's, the record of the model has them, and only the tasks can read
+    it.
+    """
+    problems: Problems = [*_without_model_dir(config.export_dir or config.model_dir), *filter(
+        None, [model_dir_name.problem(config.model_dir), _file_problem(config.model_dir)])]
+    if not has_plugins:
+        return Plan(config, _LOCAL, tuple(problems))
+    return _with_plugins(config, _LOCAL, problems, Invocation())
+
+
 def ready(plan: Plan) -> Plan:
     """Returns a plan that can run, with a model_dir unless its script has one; see `refuse`."""
     refuse(plan)

@@ -34,6 +34,11 @@ Written by `estimator-trainer manifest`, for JobSet 0.6 or newer on Kubernetes 1
 One ReplicatedJob a role; every pod runs the same command line.
 {_EXITS.format("the JobSet at once")}\
 Needs a network that keeps to a NetworkPolicy."""
+_PREDICTION_COMMENT = """\
+Written by `estimator-trainer manifest`. Each pod predicts its share of the files; applied again,
+the job goes on where it stopped. Exit codes 1 (failed) and 2 (configuration) end the job at once;
+a kill is retried, of N pods N times --max_restarts in all.
+Needs Kubernetes 1.29 or newer."""
 _TFJOB_COMMENT = """\
 Written by `estimator-trainer manifest`, for Kubeflow's training operator v1, 1.6 to 1.9.
 restartPolicy ExitCode: 1 to 127 fail the job (1 failed, 2 configuration), 128 to 255 restart the
@@ -100,6 +105,9 @@ def name_problems(name: str) -> list[Problem]:
 
 
 def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    if platform.does_predict(flags):
+        return platform.job([_object(job, "batch/v1", "Job", _prediction_spec(job, flags),
+                                     f"{job.name}-worker")], _PREDICTION_COMMENT)
     labels = _labels(job)
     # A task resolves its peers' names before they are ready, and some never serve.
     service = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": labels,
@@ -119,6 +127,11 @@ def _jobset_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -
     Without a failurePolicy, the JobSet fails with its first failed Job, which has used up the
     restarts of its own tasks; a restart of all roles would reset their limits.
     """
+    if platform.does_predict(flags):
+        worker = {"name": "worker", "replicas": 1,
+                  "template": {"spec": _prediction_spec(job, flags)}}
+        return platform.job([_object(job, "jobset.x-k8s.io/v1alpha2", "JobSet", {
+            "replicatedJobs": [worker]})], _PREDICTION_COMMENT)
     jobs = [{"name": role, "replicas": 1,
              "template": {"spec": _job_spec(job, role, flags, _JOBSET_HOST)}}
             for role in _roles(job)]
@@ -141,7 +154,7 @@ def _tfjob_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) ->
                      "spec": _pod_spec(job, role, flags, _TFJOB_PORT)}} for role in _roles(job)}
     tfjob = _object(job, "kubeflow.org/v1", "TFJob", {
         # "" ends the job with its chief, or else worker 0, after the final evaluation.
-        "successPolicy": "",
+        "successPolicy": "AllWorkers" if platform.does_predict(flags) else "",
         "runPolicy": {"cleanPodPolicy": "None", "backoffLimit": job.max_restarts * len(job.tasks)},
         "tfReplicaSpecs": replicas})
     policy = _network_policy(job, {"training.kubeflow.org/job-name": job.name})
@@ -238,6 +251,16 @@ def _job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dic
         "template": {
             "metadata": {"labels": _labels(job) | {"app.kubernetes.io/component": role}},
             "spec": spec}}
+
+
+def _prediction_spec(job: JobConfig, flags: Sequence[str]) -> dict[str, Any]:
+    """Returns the spec of the Indexed Job of tasks that predict, which know only their share."""
+    spec = _job_spec(job, "worker", flags, _HOST)
+    [container] = spec["template"]["spec"]["containers"]
+    container["env"] = [each for each in container["env"] if each["name"] == "INDEX"]
+    container["args"].append(f"--share={_INDEX}/{job.worker}")
+    del container["ports"]
+    return spec
 
 
 def _tf_config(job: JobConfig, role: str, host: str) -> str:

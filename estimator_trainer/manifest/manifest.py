@@ -17,7 +17,8 @@ from estimator_trainer import errors, redaction, storage
 from estimator_trainer.checks import run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
-from estimator_trainer.manifest import (google_cloud, kubernetes, own_paths, role_resources, slurm,
+from estimator_trainer.manifest import (google_cloud, kubernetes, own_paths,
+                                        platform as platform_lib, role_resources, slurm,
                                         source_package, tuning)
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.plugins import param_defaults, source_files, trackers
@@ -26,7 +27,7 @@ from estimator_trainer.settings.job_config import JobConfig, ROLES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # Settings that name a file or a directory for every task.
-_PATHS = ("model_dir", "params_file", "warm_start_from")
+_PATHS = ("model_dir", "params_file", "warm_start_from", "export_dir", "data", "output")
 # All files that `manifest` writes, of which some may be left from an earlier job.
 _NAMES = ("job.yaml", "job.json", "job.sbatch", "Dockerfile")
 _NODES_OWN = ("/tmp/", "/var/tmp/", "/dev/shm/")
@@ -47,6 +48,8 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
       ConfigError: if the job cannot run, with every problem; then nothing is written.
     """
     platform = BY_NAME[job.platform]
+    does_predict = platform_lib.does_predict(flags)
+    job = job.of_workers if does_predict else job
     plan = _ready_plan(job, config, flags, script)
     contents = dict(platform.files(job, config, flags))
     if not platform.shares_disk:
@@ -73,7 +76,7 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
     return "\n".join([*(f"wrote {folder / name}" for name in contents),
                       *(f"NOTE: {folder / name} is of an earlier job, and no part of this one"
                         for name in _NAMES if name not in contents and (folder / name).exists()),
-                      *_warnings(platform, job, config.model_dir),
+                      *_warnings(platform, job, "output" if does_predict else "model_dir", config),
                       *_path_warnings(platform, job, plan, script), *_secret_warnings(flags),
                       "Next:", *(f"  {line}" for line in commands)])
 
@@ -105,7 +108,11 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     wrong_roles = role_resources.problems(job, platform.role_keys)
     chief = "chief" if job.chief else "worker"
     num_gpus = job.gpus if wrong_roles else role_resources.of_role(job, chief).gpus
-    plan = run_plan.for_job(config, tasks, script, num_gpus)
+    if platform_lib.does_predict(flags):
+        has_plugins = any(flag.lstrip("-").startswith(("model_fn", "input_fn")) for flag in flags)
+        plan = run_plan.for_prediction_job(config, has_plugins)
+    else:
+        plan = run_plan.for_job(config, tasks, script, num_gpus)
     problems = [*plan.problems, *([] if platform.shares_disk else _path_problems(config, flags)),
                 *_storage_problems(platform, job, config),
                 *_code_problems(plan, script), *kubernetes.name_problems(job.name),
@@ -176,24 +183,24 @@ def _text_problems(flag: str) -> list[errors.Problem]:
     return []
 
 
-def _warnings(platform: Platform, job: JobConfig, folder: str) -> list[str]:
-    """Returns a note on a model_dir, `folder`, that the tasks may not share."""
+def _warnings(platform: Platform, job: JobConfig, name: str, config: TrainerConfig) -> list[str]:
+    """Returns a note on the folder of a setting that the tasks may not share."""
+    folder = getattr(config, name)
     if not folder:
         return ["NOTE: the script chooses its model_dir; every task must be able to open it. For"
                 " example: a bucket"]
     mount = platform.mount(job)
     if platform.shares_disk:
         is_shared = not folder.startswith(_NODES_OWN)
-        problem = errors.Problem("model_dir", folder,
-                                 "which on most clusters each node has for itself",
-                                 "a directory that all share", "-- --model_dir=runs/digits")
+        problem = errors.Problem(name, folder, "which on most clusters each node has for itself",
+                                 "a directory that all share", f"-- --{name}=runs/digits")
     else:
         is_shared = "://" in folder or bool(mount) and f"{folder}/".startswith(
             f"{mount.rstrip('/')}/")
-        problem = errors.Problem("model_dir", folder, "and nothing mounts it: each task would see a"
+        problem = errors.Problem(name, folder, "and nothing mounts it: each task would see a"
                                  " directory of its own, lost with its container",
                                  f"{platform.mount_advice}a bucket",
-                                 "-- --model_dir=gs://bucket/job")
+                                 f"-- --{name}=gs://bucket/job")
     return [] if is_shared else [f"WARNING: {problem}"]
 
 

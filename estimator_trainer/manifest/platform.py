@@ -8,7 +8,7 @@ import yaml  # type: ignore[import-untyped]
 
 from estimator_trainer.errors import Problem
 from estimator_trainer.manifest import source_package
-from estimator_trainer.settings.job_config import JobConfig
+from estimator_trainer.settings.job_config import JobConfig, PREDICT
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 Files = Callable[[JobConfig, TrainerConfig, Sequence[str]], dict[str, bytes]]
@@ -41,6 +41,11 @@ class Platform:
     shares_disk: bool = False
     takes_master: bool = False
     tensorflow: _OfJob = dataclasses.field(default=lambda job: source_package.tensorflow_here())
+
+
+def does_predict(flags: Sequence[str]) -> bool:
+    """Returns whether the tasks of a job predict, each its share of the files."""
+    return list(flags[:1]) == [PREDICT]
 
 
 # PyYAML writes strings bare by its own rules of YAML 1.1. Kubernetes reads `y`, `n`, `1e3`, `0o17`

@@ -11,7 +11,7 @@ from typing import Sequence
 
 from estimator_trainer import deadlines, redaction
 from estimator_trainer.errors import Problem
-from estimator_trainer.manifest import role_resources
+from estimator_trainer.manifest import platform, role_resources
 from estimator_trainer.manifest.platform import Platform
 from estimator_trainer.manifest.role_resources import Resources
 from estimator_trainer.settings.job_config import JobConfig
@@ -43,6 +43,30 @@ fi
 exit "$code"
 """
 
+_ARRAY = """\
+#!/bin/bash
+# Written by `estimator-trainer manifest` for Slurm: sbatch {name}
+# Each task of the array predicts its share of the files; submitted again, the array goes on where
+# it stopped. Exit codes 1 (failed) and 2 (configuration) end a task; a kill puts it into the queue
+# again, {max_restarts} times at most.
+{directives}
+#SBATCH --array=0-{last}
+# Add the options that your cluster requires, here or to sbatch: --partition, --account, --time.
+
+# Add the commands that provide the program, such as `module load` or `source VENV/bin/activate`. A
+# container's command, such as `apptainer exec IMAGE`, goes before the program below.
+
+task=(
+    {command}
+)
+srun --ntasks=1 --cpus-per-task={cpus} "${{task[@]}}"
+code=$?
+if [ "$code" -ge 128 ] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt {max_restarts} ]; then
+    scontrol requeue "$SLURM_JOB_ID"
+fi
+exit "$code"
+"""
+
 
 def _problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
     found = []
@@ -59,7 +83,19 @@ def _problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
     return found
 
 
+def _array(job: JobConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    """Returns the batch script of an array of tasks that predict."""
+    [(own, count)] = _components(job)
+    directives = _directives(job, 0, own, 1).replace(f"{job.name}-%j.log", f"{job.name}-%A-%a.log")
+    text = _ARRAY.format(
+        name=_NAME, max_restarts=job.max_restarts, directives=directives, last=count - 1,
+        command="\n    ".join(map(_quoted, (_program(), *flags))), cpus=own.cpus)
+    return {_NAME: text.encode()}
+
+
 def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
+    if platform.does_predict(flags):
+        return _array(job, flags)
     # Without a distribution, SLURM_DISTRIBUTION is the last component's for all of them.
     options = ["--kill-on-bad-exit=0", "--wait=0", "--distribution=block", "--open-mode=append",
                f"--output={job.name}-%j-%t.log"]
@@ -124,6 +160,10 @@ def _program() -> str:
 
 
 def _commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
+    if config.is_output_folder:
+        return [f"sbatch {folder}/{_NAME}",
+                f"tail -F {job.name}-JOBID-0.log   # of the first share",
+                f"scancel --name={job.name}   # another sbatch goes on after the last whole file"]
     return [f"sbatch {folder}/{_NAME}",
             f"tail -F {job.name}-JOBID-0.log   # the chief's; the others' end in their ranks",
             f"scancel --name={job.name}   # saves a checkpoint"]

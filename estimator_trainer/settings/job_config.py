@@ -116,6 +116,11 @@ class JobConfig:
         return self.chief + self.worker
 
     @property
+    def of_workers(self) -> "JobConfig":
+        """The job with a worker for each share of the files to predict, and no other task."""
+        return dataclasses.replace(self, chief=0, worker=self.num_shares)
+
+    @property
     def tasks(self) -> tuple[tuple[str, int], ...]:
         """(role, index) of every task, in the order of ROLES."""
         return tuple((role, i) for role in ROLES for i in range(getattr(self, role)))
