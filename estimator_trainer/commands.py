@@ -65,6 +65,16 @@ def export(line: CommandLine, variables: Environment) -> int:
     return _use_model(line, variables, answer)
 
 
+def serve(line: CommandLine, variables: Environment) -> int:
+    """Answers over REST until Ctrl-C or SIGTERM."""
+    settings = line.serving
+    assert settings is not None
+    start.read_model_dirs(line.config, variables, [settings.model_dir or settings.export_dir])
+    from estimator_trainer.prediction import rest_server
+    rest_server.serve(settings)
+    return 0
+
+
 def run_script(line: CommandLine, variables: Environment) -> int:
     """Runs a script, whose Estimator trains in the role of this process."""
     script = source_files.find_script(line.script, line.arguments)

@@ -8,7 +8,7 @@ from typing import Any, Iterable
 
 from docs.site.reference_markdown import code, table, text
 from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, OutputConfig,
-                                                      PageConfig, ProjectConfig)
+                                                      PageConfig, ProjectConfig, ServeConfig)
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
@@ -45,7 +45,7 @@ def _fields() -> list[Field]:
     ranks = dataclasses.fields(RankConfig)
     of_run = [field for field in dataclasses.fields(TrainerConfig) if field not in ranks]
     others = (HostLists, JobConfig, OutputConfig, PageConfig, CompletionConfig,
-              ProjectConfig)
+              ProjectConfig, ServeConfig)
     return [*of_run, *ranks,
             *(field for config in others for field in dataclasses.fields(config))]
 

@@ -24,21 +24,13 @@ class ExportedModel:
 
     def __init__(self, export_dir: str):
         """Loads the export; raises ConfigError if there is no SavedModel that can be served."""
-        if not tf.saved_model.contains_saved_model(export_dir):
-            raise ConfigError(Problem(
-                "export_dir", export_dir, "which holds no SavedModel",
-                "the directory of one export, such as the newest in MODEL_DIR/export/final",
-                Setting("export_dir", _example(export_dir))))
-        self._session = tf.compat.v1.Session(graph=tf.Graph())
-        with self._session.graph.as_default():
-            loaded = tf.compat.v1.saved_model.load(
-                self._session, [tf.saved_model.SERVING], export_dir)
-        name = next((each for each in _SIGNATURES if each in loaded.signature_def), None)
+        self._session, signatures = loaded(export_dir)
+        name = next((each for each in _SIGNATURES if each in signatures), None)
         if name is None:
             raise ConfigError(Problem(
                 "export_dir", export_dir, f"which has no signature {_SIGNATURES[-1]!r}",
                 "an export of `estimator-trainer export`"))
-        signature = loaded.signature_def[name]
+        signature = signatures[name]
         self._inputs = dict(signature.inputs)
         self._fetches = {name: info.name for name, info in sorted(signature.outputs.items())}
         self.inputs = sorted(self._inputs)
@@ -52,6 +44,23 @@ class ExportedModel:
         arrays = self._session.run(self._fetches, fed)
         for i in range(len(next(iter(arrays.values())))):
             yield {name: array[i] for name, array in arrays.items()}
+
+
+def loaded(export_dir: str) -> tuple[tf.compat.v1.Session, Mapping[str, Any]]:
+    """Returns a session of an export, and its signatures by name.
+
+    Raises:
+      ConfigError: if the directory holds no SavedModel.
+    """
+    if not tf.saved_model.contains_saved_model(export_dir):
+        raise ConfigError(Problem(
+            "export_dir", export_dir, "which holds no SavedModel",
+            "the directory of one export, such as the newest in MODEL_DIR/export/final",
+            Setting("export_dir", _example(export_dir))))
+    session = tf.compat.v1.Session(graph=tf.Graph())
+    with session.graph.as_default():
+        found = tf.compat.v1.saved_model.load(session, [tf.saved_model.SERVING], export_dir)
+    return session, found.signature_def
 
 
 def size_of(value: Any) -> int:

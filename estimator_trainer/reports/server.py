@@ -1,19 +1,13 @@
 """The page of a run or of several, served on this machine while a job runs."""
 
 import functools
-import http.server
 import json
-import signal
 import threading
 import time
 from typing import Any, Protocol, Sequence
 
-from estimator_trainer import deadlines, errors
+from estimator_trainer import deadlines, errors, local_server
 from estimator_trainer.reports import page, run_files
-
-_HOST = "127.0.0.1"
-# Other host names are refused, because another site could make its name point here.
-_NAMES = (_HOST, "localhost")
 
 
 class Site(Protocol):
@@ -29,21 +23,7 @@ class Site(Protocol):
 
 def serve(site: Site, port: int) -> None:
     """Serves pages until Ctrl-C, or SIGTERM; raises ConfigError if the port is taken."""
-    try:
-        server = http.server.ThreadingHTTPServer(
-            (_HOST, port), functools.partial(Handler, site))
-    except (OSError, OverflowError) as error:
-        raise errors.ConfigError(
-            errors.Problem("port", port, f"which cannot be listened at ({error})",
-                           "a free one up to 65535", errors.Setting("port", 0))) from error
-    # In the background of a shell, Python has no handler of SIGINT.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    print(f"http://{_HOST}:{server.server_address[1]}/  (Ctrl-C ends)", flush=True)
-    with server:
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            print()
+    local_server.serve(functools.partial(Handler, site), port)
 
 
 class LivePage:
@@ -101,7 +81,7 @@ class LivePage:
         return page.content_of(runs, time.time())
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Handler(local_server.Handler):
     """Answers with the page, with its version, or with its data."""
 
     def __init__(self, site: Site, *args: Any):
@@ -111,8 +91,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:  # pylint: disable=invalid-name
         """Answers a request of this machine's browser."""
         path, _, query = self.path.partition("?")
-        if self.headers.get("Host", "").partition(":")[0] not in _NAMES:
-            self.send_error(403)
+        if self.is_foreign():
             return
         found = self._site.find(path, query)
         if found is None:
@@ -134,13 +113,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.send_error(404)
 
-    def log_message(self, format: str, *args: Any) -> None:  # pylint: disable=redefined-builtin
-        """Logs no request."""
-
     def end_headers(self) -> None:
         """Adds the headers of every answer, those of errors included."""
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("X-Frame-Options", "DENY")
         self.send_header("Referrer-Policy", "no-referrer")
         self.send_header("Cross-Origin-Resource-Policy", "same-origin")
@@ -148,9 +122,4 @@ class Handler(http.server.BaseHTTPRequestHandler):
         super().end_headers()
 
     def _send(self, kind: str, text: str) -> None:
-        body = text.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        self.answer(f"{kind}; charset=utf-8", text.encode())

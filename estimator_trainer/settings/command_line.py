@@ -7,7 +7,7 @@ from estimator_trainer import environment, redaction, storage
 from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, Words
 from estimator_trainer.settings import conflicts, flag_parser
 from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, EXAMPLE,
-                                                      PageConfig, ProjectConfig)
+                                                      PageConfig, ProjectConfig, ServeConfig)
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig, PREDICT
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
@@ -35,6 +35,7 @@ class CommandLine:
     folder: str = ""  # The folder that `init` writes to.
     project: ProjectConfig = ProjectConfig()  # The data that the files of `init` fit.
     page: PageConfig = PageConfig()
+    serving: ServeConfig | None = None  # What `serve` serves.
     shell: str = ""  # The shell whose script `completion` prints.
     completion: CompletionConfig = CompletionConfig()
     plugins: tuple[str, ...] = ()  # The names of the plug-ins that `list` prints; (): all.
@@ -189,6 +190,16 @@ def _parse_report(argv: list[str]) -> CommandLine:
     return CommandLine("report", TrainerConfig(model_dir=folders[0], output=page.output), page=page)
 
 
+def _parse_serve(argv: list[str]) -> CommandLine:
+    words, values = flag_parser.parsed(argv, flag_parser.flags_of("serve"))
+    if words:
+        raise _stray_words("serve", _shown(words[0], argv), "its flags alone",
+                           "serve --model_dir=/tmp/digits")
+    serving = ServeConfig(**values)
+    config = TrainerConfig(model_dir=serving.model_dir, export_dir=serving.export_dir)
+    return CommandLine("serve", config, serving=serving)
+
+
 def _parse_completion(argv: list[str]) -> CommandLine:
     words, values = flag_parser.parsed(argv, flag_parser.flags_of("completion"))
     shell = " ".join(words)
@@ -200,7 +211,7 @@ def _parse_completion(argv: list[str]) -> CommandLine:
 
 # Commands with flags of their own.
 _OF_THEIR_OWN = {ProjectConfig: _parse_init, HostLists: _parse_hosts, PageConfig: _parse_report,
-                 CompletionConfig: _parse_completion}
+                 CompletionConfig: _parse_completion, ServeConfig: _parse_serve}
 
 
 def _trainer_parsed(argv: Sequence[str]) -> tuple[

@@ -1,15 +1,18 @@
 """The table of commands: what each does, the flags it takes, and the function that runs it."""
 
 import dataclasses
+import re
 from typing import Any
 
-from estimator_trainer.errors import refuse
+from estimator_trainer.errors import Problem, refuse, Setting
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig, LAUNCH, MANIFEST, THE_JOB
 from estimator_trainer.settings.setting import out_of_range, put_home_in_paths, setting
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 _OUTPUT = "Output, for `check`, `list` and `show`"
+_REST = "The server"
+_MODEL_NAME = re.compile(r"[\w.-]+")
 _SHELL = "Completion, for the shell's script"
 
 
@@ -40,6 +43,31 @@ class PageConfig:
     def __post_init__(self) -> None:
         put_home_in_paths(self)
         refuse(out_of_range(self))
+
+
+@dataclasses.dataclass(frozen=True)
+class ServeConfig:
+    """The settings of `serve`, which answers over REST on this machine."""
+
+    model_dir: str = setting(_REST, "", "Directory of a training, whose newest export is served.",
+                             is_path=True)
+    export_dir: str = setting(_REST, "", "The export to serve, in place of --model_dir.",
+                              is_path=True)
+    model_name: str = setting(_REST, "default", "NAME in /v1/models/NAME:predict.")
+    port: int = setting(_REST, 8501, "The port; 0 = any free one.", minimum=0)
+
+    def __post_init__(self) -> None:
+        put_home_in_paths(self)
+        both = self.model_dir and self.export_dir
+        refuse([*out_of_range(self), *([Problem(
+            "export_dir", self.export_dir, beside=Setting("model_dir", self.model_dir),
+            expected="one of them")] if both else [Problem(
+                "model_dir", why="and export_dir is missing: there is nothing to serve",
+                example=Setting("model_dir", "/tmp/digits"))] if not (
+                    self.model_dir or self.export_dir) else []),
+                *([] if _MODEL_NAME.fullmatch(self.model_name) else [Problem(
+                    "model_name", self.model_name, expected="letters, digits, `_`, `-` and `.`",
+                    example=Setting("model_name", "digits"))])])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,6 +164,9 @@ COMMANDS = {
         _of_trainer(*_OF_MODEL, *_PREDICTION)),
     "export": Command("Export a SavedModel from a checkpoint.", "export",
                       _of_trainer(*_OF_MODEL, *_EXPORT)),
+    "serve": Command(
+        "Answer over the REST interface of TensorFlow Serving on 127.0.0.1, to try an export.",
+        "serve", dataclasses.fields(ServeConfig), settings=ServeConfig),
     "run": Command(
         "Run a script that makes its own Estimator, in the role that TF_CONFIG gives: run SCRIPT"
         " -- ITS ARGUMENTS", "run_script", _SCRIPT, "SCRIPT [--flag=value ...] -- ITS ARGUMENTS",

@@ -15,7 +15,8 @@ GROUPS = {
     "Use a model": {
         "evaluate": "evaluate its checkpoints",
         "predict": "predict new data, with a checkpoint or an export",
-        "export": "export a SavedModel"},
+        "export": "export a SavedModel",
+        "serve": "answer over REST, to try an export"},
     "Train in several processes": {
         "launch": "run a whole cluster on this machine",
         "manifest": "write the job for Kubernetes, Vertex AI, AI Platform or Slurm",

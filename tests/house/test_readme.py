@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from estimator_trainer.settings.command_table import PageConfig
+from estimator_trainer.settings.command_table import PageConfig, ServeConfig
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -13,7 +13,7 @@ from tests.support import jobs
 
 TEXT = (jobs.REPO / "README.md").read_text()
 SETTINGS = {f.name for f in dataclasses.fields(TrainerConfig)}
-JOB_SETTINGS = {f.name for config in (JobConfig, HostLists, PageConfig)
+JOB_SETTINGS = {f.name for config in (JobConfig, HostLists, PageConfig, ServeConfig)
                 for f in dataclasses.fields(config)}
 FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from estimator_trainer.prediction.rest_model import RestModel
+
 pytestmark = pytest.mark.cluster
 
 # Numbers and texts with empty fields, quotes and a comma; the key and the label are not learned.
@@ -77,6 +79,14 @@ def test_an_export_of_training_takes_every_kind_of_input_and_answers_alike(run, 
         np.testing.assert_allclose(found["probabilities"],
                                    [each["probabilities"] for each in predicted], atol=1e-6)
         assert [name.decode() for name in found["class"]] == [each["class"] for each in predicted]
+    model = RestModel(str(exports["final"]), "m")
+    objects = [{"age": age, "job": job.decode(), "income": income}
+               for age, job, income in zip(*requests["raw"].values())]
+    for kind, rows in (("csv", LINES), ("raw", objects)):
+        body = json.dumps({"signature_name": f"{kind}:predict", "instances": rows}).encode()
+        answer = json.loads(model.answer("POST", f"{model.path}:predict", body).text)
+        np.testing.assert_allclose([each["probabilities"] for each in answer["predictions"]],
+                                   [each["probabilities"] for each in predicted], atol=1e-6)
     of_export = _predicted(run, folder, f"--export_dir={exports['final']}")
     assert [each["logits"] for each in of_export] == [each["logits"] for each in predicted]
 
