@@ -1,4 +1,4 @@
-"""What TensorFlow Serving's REST interface answers for one export.
+"""An export that answers as TensorFlow Serving's REST interface does.
 
 Paths, statuses and messages are those of TensorFlow Serving.
 """
@@ -139,8 +139,9 @@ class RestModel:
     def _run(self, signature: Any, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         sparse = [name for name, info in signature.inputs.items() if not info.name]
         if sparse:
-            raise ValueProblem(f"input {sparse[0]!r} is no dense tensor, which JSON cannot hold; use"
-                               " a signature of --serving_input=example")
+            example = errors.Setting("serving_input", "example")
+            raise ValueProblem(f"input {sparse[0]!r} is no dense tensor, which JSON cannot hold;"
+                               f" use a signature of {example}")
         try:
             found: dict[str, np.ndarray] = self._session.run(
                 {name: info.name for name, info in sorted(signature.outputs.items())},
@@ -233,12 +234,13 @@ def _rows(outputs: Mapping[str, np.ndarray]) -> str:
 
 def _described(tensors: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the tensors of a signature as the metadata have them."""
-    return {name: {
-        "dtype": types_pb2.DataType.Name(info.dtype), "name": info.name,
-        "tensor_shape": {"dim": [{"size": str(each.size), "name": each.name}
-                                 for each in info.tensor_shape.dim],
-                         "unknown_rank": info.tensor_shape.unknown_rank}}
-        for name, info in sorted(tensors.items())}
+    found = {}
+    for name, info in sorted(tensors.items()):
+        dims = [{"size": str(each.size), "name": each.name} for each in info.tensor_shape.dim]
+        found[name] = {
+            "dtype": types_pb2.DataType.Name(info.dtype), "name": info.name,
+            "tensor_shape": {"dim": dims, "unknown_rank": info.tensor_shape.unknown_rank}}
+    return found
 
 
 def _error(code: int, message: str) -> Response:

@@ -21,6 +21,7 @@ _REASONS = {
     "checks/model_dir_name.py": "prints a command that opens a page",
     "checks/probe.py": "answers `check --probe`, which no Python function does",
     "checks/run_plan.py": "answers `launch`, whose flags stand after `--`",
+    "prediction/rest_server.py": "answers `serve`, which no Python function does",
     "plugins/param_defaults.py": "answers `manifest`",
 }
 

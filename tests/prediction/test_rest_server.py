@@ -1,4 +1,4 @@
-"""`serve` is a process that answers programs of this machine, and ends when it is told to."""
+"""`serve` is a process that answers programs of this machine, and ends with a signal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _get(url, data=None, **headers):
 
 @pytest.mark.parametrize("number", [
     signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.soak)])
-def test_a_server_answers_until_it_is_told_to_end(number, tmp_path):
+def test_a_server_answers_until_a_signal_ends_it(number, tmp_path):
     half_plus_two.write(tmp_path / "export" / "final")
     with subprocess.Popen(
             [sys.executable, "-m", "estimator_trainer", "serve", f"--model_dir={tmp_path}",

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.any_tensorflow
 
 
 @pytest.mark.parametrize("value, expected", [
-    (np.float32(0.2), "0.2"), (np.float32(1 / 3), "0.333333343"), (np.float64(1 / 3), "0.33333333333333331"),
+    (np.float32(0.2), "0.2"), (np.float32(1 / 3), "0.333333343"),
+    (np.float64(1 / 3), "0.33333333333333331"),
     (np.float32(9e6), "9e+06"), (np.float32(3), "3.0"), (np.float32(16777216), "16777216.0"),
     (np.float64(0.1) + np.float64(0.2), "0.30000000000000004"), (np.int64(3), "3"),
     (np.bool_(True), "true"), (b'a"\xc3\xa4', '"a\\"\u00e4"'),
