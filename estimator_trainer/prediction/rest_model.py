@@ -66,8 +66,8 @@ class RestModel:
             raise ValueProblem(f"Malformed request: {method} {path}")
         name, version, what = found.groups()
         if name != self._name or version not in (None, self._version):
-            asked = f"Specific({name}, {version})" if version else f"Latest({name})"
-            raise LookupError(f"Servable not found for request: {asked}")
+            wanted = f"Specific({name}, {version})" if version else f"Latest({name})"
+            raise LookupError(f"Servable not found for request: {wanted}")
         if method == "GET":
             return self._metadata() if what else self._status()
         request = _parsed(body)

@@ -35,7 +35,7 @@ class CommandLine:
     folder: str = ""  # The folder that `init` writes to.
     project: ProjectConfig = ProjectConfig()  # The data that the files of `init` fit.
     page: PageConfig = PageConfig()
-    serving: ServeConfig | None = None  # What `serve` serves.
+    serving: ServeConfig | None = None  # The export that `serve` serves.
     shell: str = ""  # The shell whose script `completion` prints.
     completion: CompletionConfig = CompletionConfig()
     plugins: tuple[str, ...] = ()  # The names of the plug-ins that `list` prints; (): all.
