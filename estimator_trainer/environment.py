@@ -32,6 +32,8 @@ class Environment:
     # The number of the hyperparameter tuning trial on Vertex AI and AI Platform, where a trial of
     # one task has no TF_CONFIG.
     trial: str = ""
+    tensorboard_dir: str = ""  # The directory of events that Vertex AI's TensorBoard reads.
+    has_tensorboard: bool = False  # Whether the job has such a TensorBoard.
     metric_file: str = ""  # Where a tuning service reads the metric of a trial.
     completion_index: str = ""  # The number of a pod in an Indexed Job of Kubernetes.
     legacy_keras: str = ""
@@ -47,6 +49,8 @@ def read() -> Environment:
     return Environment(
         tf_config=get("TF_CONFIG", ""), cluster_spec=get("CLUSTER_SPEC", ""),
         aip_model_dir=get("AIP_MODEL_DIR") or get("AIP_CHECKPOINT_DIR", ""),
+        tensorboard_dir=get("AIP_TENSORBOARD_LOG_DIR", ""),
+        has_tensorboard=bool(get("AIP_TENSORBOARD_RESOURCE_NAME")),
         trial=get("CLOUD_ML_TRIAL_ID", ""), metric_file=get("CLOUD_ML_HP_METRIC_FILE", ""),
         completion_index=get("JOB_COMPLETION_INDEX", ""),
         legacy_keras=get("TF_USE_LEGACY_KERAS", ""), no_color=get("NO_COLOR", ""),

@@ -209,6 +209,9 @@ VARIABLES = (
      " it only decides whether there is an evaluator."),
     ("`AIP_MODEL_DIR`", "model_dir, if neither `--model_dir` nor `--job_dir` is set."),
     ("`AIP_CHECKPOINT_DIR`", "The same, if AIP_MODEL_DIR is not set either."),
+    ("`AIP_TENSORBOARD_LOG_DIR`, `AIP_TENSORBOARD_RESOURCE_NAME`",
+     "Where Vertex AI's TensorBoard reads:"
+     " [vertex](vertex.md#what-a-task-reads-from-the-service)."),
     ("`CLOUD_ML_TRIAL_ID`", "The number of a tuning trial, if TF_CONFIG has none:"
      " [vertex](vertex.md#tuning)."),
     ("`CLOUD_ML_HP_METRIC_FILE`", "The file to which `--trial_metric` writes, as the package"

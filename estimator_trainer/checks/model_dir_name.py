@@ -57,6 +57,12 @@ def of_trial(model_dir: str, trial: str, aip_model_dir: str) -> str:
     return model_dir if is_own else posixpath.join(model_dir, trial)
 
 
+def is_within(inner: str, outer: str) -> bool:
+    """Returns whether a directory is another one, or lies in it."""
+    one, other = (posixpath.normpath(_mounted(path)) for path in (inner, outer))
+    return f"{one}/".startswith(f"{other}/")
+
+
 def _mounted(path: str) -> str:
     """Returns the path at which Vertex AI mounts what is in a bucket; any other path as it is."""
     return "/gcs/" + path[len("gs://"):] if path.startswith("gs://") else path

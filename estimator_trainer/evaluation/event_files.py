@@ -1,6 +1,8 @@
 """The event files that training and evaluations leave for TensorBoard."""
 
+import math
 import posixpath
+import time
 from typing import Any, Iterator, Mapping
 
 from absl import logging
@@ -8,8 +10,11 @@ from google.protobuf import message  # type: ignore[import-untyped]
 import numpy as np
 import tensorflow as tf
 
+from estimator_trainer import errors
 from estimator_trainer.coordination import shared_files
 from estimator_trainer.patches import private_api
+
+_MIRROR_SECS = 60
 
 
 def events(folder: str) -> Iterator[Any]:
@@ -19,6 +24,10 @@ def events(folder: str) -> Iterator[Any]:
             yield from tf.compat.v1.train.summary_iterator(path)
         except (tf.errors.DataLossError, tf.errors.NotFoundError):
             continue  # A process was killed while writing the last event, or the file is gone.
+
+
+def _of_evaluations(model_dir: str) -> list[str]:
+    return sorted(tf.io.gfile.glob(posixpath.join(shared_files.escape(model_dir), "eval*")))
 
 
 def _pattern(folder: str) -> str:
@@ -36,6 +45,38 @@ def close_deleted(model_dir: str) -> None:
     for folder in [each for each in writers if posixpath.join(each, "").startswith(within)]:
         if not tf.io.gfile.glob(_pattern(folder)):
             writers.pop(folder).close()
+
+
+class Mirror:
+    """A copy of the event files of a model_dir and of its evaluations, in another directory."""
+
+    def __init__(self, model_dir: str, folder: str):
+        self._model_dir, self._folder = model_dir, folder
+        self._sizes: dict[str, int] = {}
+        self._copied_at = -math.inf
+
+    def copy_sometimes(self) -> None:
+        """Copies what is new, unless that was done a short time ago."""
+        if time.monotonic() > self._copied_at + _MIRROR_SECS:
+            self.copy()
+
+    def copy(self) -> None:
+        """Copies the files that have grown; a failure is logged, since training needs no copy."""
+        try:
+            for folder in [self._model_dir, *_of_evaluations(self._model_dir)]:
+                for path in tf.io.gfile.glob(_pattern(folder)):
+                    self._copy_one(path)
+        except tf.errors.OpError as error:
+            logging.warning("cannot copy events to %s: %s", self._folder, errors.first_line(error))
+        self._copied_at = time.monotonic()
+
+    def _copy_one(self, path: str) -> None:
+        size = tf.io.gfile.stat(path).length
+        if self._sizes.get(path) != size:
+            copy = posixpath.join(self._folder, posixpath.relpath(path, self._model_dir))
+            tf.io.gfile.makedirs(posixpath.dirname(copy))
+            tf.io.gfile.copy(path, copy, overwrite=True)
+            self._sizes[path] = size
 
 
 def write(folder: str, metrics: Mapping[str, Any], checkpoint_path: str) -> None:
@@ -85,8 +126,7 @@ def read(model_dir: str) -> list[dict[str, Any]]:
 def read_with_times(model_dir: str) -> list[tuple[float, dict[str, Any]]]:
     """Returns the time of each evaluation, in seconds since 1970, with its metrics as of `read`."""
     found: dict[tuple[int, str], tuple[float, dict[str, Any]]] = {}
-    folders = tf.io.gfile.glob(posixpath.join(shared_files.escape(model_dir), "eval*"))
-    for folder in sorted(folders):
+    for folder in _of_evaluations(model_dir):
         name = posixpath.basename(folder.rstrip("/")).removeprefix("eval").lstrip("_")
         for event in events(folder):
             metrics = {value.tag: value.simple_value for value in event.summary.value

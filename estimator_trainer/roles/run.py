@@ -1,9 +1,13 @@
 """The run of one task: runs its role, explains a failure, and reports it to the other tasks."""
 
+import contextlib
+from typing import Any, Iterator, Mapping
+
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines, environment, errors
+from estimator_trainer import deadlines, environment, errors, task_events
+from estimator_trainer.checks import model_dir_name
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import (checkpoints, evaluator_heartbeat, lease as lease_lib,
                                             stop as stop_lib)
@@ -11,6 +15,7 @@ from estimator_trainer.coordination.job_state import JobStateReader, JobStateWri
 from estimator_trainer.coordination.job_view import ChiefView, OthersView
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import user_estimator
+from estimator_trainer.evaluation import event_files
 from estimator_trainer.patches import cluster_patches, saving_patches, training_patches
 from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
@@ -41,7 +46,8 @@ def train_and_evaluate(plan: Plan) -> Result:
         except errors.Interrupted as interruption:
             return outcome.interrupted(plan, interruption)
         try:
-            with trial_metric.reported(plan) as report, job_history.kept(plan) as end:
+            with (_mirrored_events(plan), trial_metric.reported(plan) as report,
+                  job_history.kept(plan) as end):
                 ended = _run_chief(plan, stop, lease) if lease else _run_follower(plan, stop)
                 report(ended)
                 end(ended)
@@ -49,6 +55,32 @@ def train_and_evaluate(plan: Plan) -> Result:
         finally:
             if lease:
                 lease.release()
+
+
+@contextlib.contextmanager
+def _mirrored_events(plan: Plan) -> Iterator[None]:
+    """Copies the job's events, within a `with` statement, to where Vertex AI's TensorBoard reads.
+
+    A directory within model_dir, in which TensorBoard would show everything twice, gets no copy
+    unless the job has that TensorBoard.
+    """
+    variables, model_dir = environment.read(), plan.config.model_dir
+    folder = variables.tensorboard_dir
+    if not (folder and plan.task.is_chief) or model_dir_name.is_within(model_dir, folder) or (
+            model_dir_name.is_within(folder, model_dir) and not variables.has_tensorboard):
+        yield
+        return
+    mirror = event_files.Mirror(model_dir, folder)
+
+    def receive(kind: str, values: Mapping[str, Any]) -> None:
+        if kind in ("train", "evaluation"):
+            mirror.copy_sometimes()
+
+    try:
+        with task_events.received_by(receive):
+            yield
+    finally:
+        mirror.copy()
 
 
 def _lease(plan: Plan, stop: stop_lib.Stop) -> lease_lib.Lease:

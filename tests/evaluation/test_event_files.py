@@ -50,3 +50,23 @@ def test_events_of_a_folder_that_was_deleted_are_written_to_a_new_file(tmp_path)
             shutil.rmtree(model_dir)
             event_files.close_deleted(model_dir)
             assert writers.get(beside) is kept
+
+
+def test_a_mirror_has_what_training_and_evaluations_have_written(tmp_path, caplog):
+    model_dir, copy = tmp_path / "job[1]", tmp_path / "logs"
+    files = [model_dir / "events.out.tfevents.1.vm",
+             model_dir / "eval_new" / "events.out.tfevents.2.vm"]
+    mirror = event_files.Mirror(str(model_dir), str(copy))
+    for content in ("one", "one and two"):
+        for path in files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        (model_dir / "checkpoint").write_text("no event")
+        mirror.copy()
+        found = {path.relative_to(copy): path.read_text()
+                 for path in copy.rglob("*") if path.is_file()}
+        assert found == {path.relative_to(model_dir): content for path in files}
+    full = tmp_path / "file"
+    full.write_text("")
+    event_files.Mirror(str(model_dir), str(full)).copy()
+    assert f"cannot copy events to {full}" in caplog.text
