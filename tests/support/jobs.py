@@ -22,8 +22,8 @@ from tests.support import plain_lines
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = (sys.executable, "-m", "estimator_trainer")
-_CLEARED = ("TF_CONFIG", "CLUSTER_SPEC", "AIP_MODEL_DIR", "AIP_CHECKPOINT_DIR", "AIP_TENSORBOARD_LOG_DIR",
-            "CLOUD_ML_TRIAL_ID", "CLOUD_ML_HP_METRIC_FILE",
+_CLEARED = ("TF_CONFIG", "CLUSTER_SPEC", "AIP_MODEL_DIR", "AIP_CHECKPOINT_DIR",
+            "AIP_TENSORBOARD_LOG_DIR", "CLOUD_ML_TRIAL_ID", "CLOUD_ML_HP_METRIC_FILE",
             "TF_CPP_MIN_LOG_LEVEL", "TF_USE_LEGACY_KERAS")
 _PORT_HOLDERS: list[socket.socket] = []
 
