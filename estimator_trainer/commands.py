@@ -40,10 +40,17 @@ def train(line: CommandLine, variables: Environment) -> int:
 
 def evaluate(line: CommandLine, variables: Environment) -> int:
     """Evaluates checkpoints in this process, and prints a line of JSON for each."""
+    def watch(plan: Plan) -> int:
+        from estimator_trainer.roles import watch as watch_lib
+        return watch_lib.evaluate(plan)
+
     def answer(plan: Plan) -> str:
         from estimator_trainer.evaluation import offline
         return "\n".join(json.dumps(metrics) for metrics in offline.evaluate(plan))
-    return _use_model(line, variables, answer)
+
+    if line.is_watching:
+        start.wait_for_model(line.config, variables)
+    return _use_model(line, variables, watch if line.is_watching else answer)
 
 
 def predict(line: CommandLine, variables: Environment) -> int:
@@ -170,14 +177,20 @@ def _planned(make: start.MakePlan, line: CommandLine, variables: Environment) ->
     return start.planned(make, line.config, variables, invocation)
 
 
-def _use_model(line: CommandLine, variables: Environment, answer: Callable[[Plan], str]) -> int:
-    """Prints what a trained model answers in this process; returns the exit code."""
+def _use_model(line: CommandLine, variables: Environment,
+               answer: Callable[[Plan], str | int]) -> int:
+    """Prints what a trained model answers in this process; returns the exit code.
+
+    An answer that is printed already is the exit code alone.
+    """
     plan = _planned(run_plan.for_one_process, line, variables)
     try:
         with start.using_model(plan):
             text = answer(plan)
     except Exception as error:  # pylint: disable=broad-except
         return _show(error)
+    if isinstance(text, int):
+        return text
     if text:
         print(text)
     return 0

@@ -10,9 +10,11 @@ import contextlib
 import dataclasses
 import functools
 import posixpath
+import sys
+import time
 from typing import Callable, Iterator, Sequence
 
-from estimator_trainer import environment, errors, progress_bar, storage
+from estimator_trainer import deadlines, environment, errors, progress_bar, storage
 from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation, Plan
 from estimator_trainer.record import recorded_run
@@ -122,6 +124,26 @@ def train(plan: Plan) -> Result:
     if plan.task.is_local and model_dir_name.is_scratch(plan.config.model_dir):
         logging.info("%s", model_dir_name.scratch_notice(plan.config.model_dir))
     return ended
+
+
+def wait_for_model(config: TrainerConfig, variables: environment.Environment) -> None:
+    """Waits until a model_dir, which need not exist, has a record or a checkpoint."""
+    plan = run_plan.for_model_dir(config, variables)
+    run_plan.refuse(plan)
+    names = [posixpath.join(plan.config.model_dir, name) for name in recorded_run.SIGNS]
+    read = recorded_run.read_local
+    if storage.scheme(plan.config.model_dir):
+        read_model_dirs(config, variables)
+        from estimator_trainer.coordination import shared_files
+        read = shared_files.read_text
+    secs = deadlines.poll_intervals(plan.config.model_dir).checkpoint_secs
+    is_waiting = False
+    while not any(read(name) is not None for name in names):
+        if not is_waiting:
+            print(f"estimator-trainer: waits for a training in {plan.config.model_dir}",
+                  file=sys.stderr)
+        is_waiting = True
+        time.sleep(secs)
 
 
 def read_model_dirs(config: TrainerConfig, variables: environment.Environment,

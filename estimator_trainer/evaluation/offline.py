@@ -2,7 +2,7 @@
 
 import contextlib
 import posixpath
-from typing import Any
+from typing import Any, Callable, Iterator
 
 import tensorflow as tf
 
@@ -18,35 +18,50 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
 def evaluate(plan: Plan) -> list[dict[str, Any]]:
-    """Evaluates the checkpoints that `config.checkpoint` selects.
+    """Evaluates the checkpoints that `config.checkpoint` selects; see `evaluating`.
 
-    Event files get the evaluations of steps that they lack, if data and model are as recorded. The
-    metrics of each checkpoint come oldest first, with `global_step`; a metric of several numbers,
-    such as a confusion matrix, as nested lists.
+    The metrics of each checkpoint come oldest first.
     """
     paths = checkpoint_choice.select(plan.config.model_dir, plan.config.checkpoint)
+    with evaluating(plan) as evaluate_one:
+        return [evaluate_one(path) for path in paths]
+
+
+@contextlib.contextmanager
+def evaluating(plan: Plan, on_batch: Callable[[], None] = lambda: None
+               ) -> Iterator[Callable[[str], dict[str, Any]]]:
+    """Yields the function that evaluates a checkpoint within a `with` statement, by its path.
+
+    Event files get the evaluations of steps that they lack, if data and model are as recorded. The
+    metrics have `global_step`; a metric of several numbers, such as a confusion matrix, is nested
+    lists. `on_batch` is called after each batch.
+    """
     plugins = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, plugins)
-    hook = evaluation_log.EvaluationProgress()
-    evaluations = []
-    known = {metrics["global_step"] for metrics in event_files.read(plan.config.model_dir)
-             if "eval_name" not in metrics}
-    eval_steps = plan.recorded.record.settings.get("eval_steps", 0) if plan.recorded else 0
-    is_same = not plan.changes and plan.config.eval_steps == eval_steps
+    hook = evaluation_log.EvaluationProgress(on_batch)
+    is_same = plan.recorded is None or not plan.changes and (
+        plan.config.eval_steps == plan.recorded.record.settings.get("eval_steps", 0))
+
+    def evaluate_one(path: str) -> dict[str, Any]:
+        fits = CheckpointFit(plan.config, path)
+        is_due = is_same and exporters.saved_step(path) not in _known(plan.config.model_dir)
+        with fits.explained(), (contextlib.nullcontext() if is_due else
+                                estimator_patches.discarding_events(single)):
+            found = single.evaluate(
+                plugins.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
+                checkpoint_path=path)
+        metrics = evaluation_log.plain_metrics(found)
+        evaluation_log.log_evaluation(metrics, hook)
+        return {**metrics, **evaluation_log.array_metrics(found)}
 
     with KeptEvaluation(single, plugins.input_fn, [hook], plugins.starts_over).used_by(single):
-        for path in paths:
-            fits = CheckpointFit(plan.config, path)
-            is_due = is_same and exporters.saved_step(path) not in known
-            with fits.explained(), (contextlib.nullcontext() if is_due else
-                                    estimator_patches.discarding_events(single)):
-                found = single.evaluate(
-                    plugins.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
-                    checkpoint_path=path)
-            metrics = evaluation_log.plain_metrics(found)
-            evaluation_log.log_evaluation(metrics, hook)
-            evaluations.append({**metrics, **evaluation_log.array_metrics(found)})
-    return evaluations
+        yield evaluate_one
+
+
+def _known(model_dir: str) -> set[int]:
+    """Returns the steps of which event files have an evaluation."""
+    return {metrics["global_step"] for metrics in event_files.read(model_dir)
+            if "eval_name" not in metrics}
 
 
 def export(plan: Plan) -> str:

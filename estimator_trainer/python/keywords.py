@@ -98,8 +98,10 @@ class Evaluate(_Task, total=False):
     """Keywords of `estimator_trainer.evaluate`."""
 
     num_replicas: int
+    max_secs: int
     eval_distribute: Literal["none", "one_device", "mirrored", "central_storage"]
     eval_steps: int
+    eval_throttle_secs: int
 
 
 class Predict(_Task, total=False):

@@ -18,6 +18,8 @@ from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 Read = Callable[[str], "str | None"]
 # TensorFlow writes this file, which names the latest checkpoint.
 _CHECKPOINT = "checkpoint"
+# A model_dir has one of these files once there is something to evaluate, or soon will be.
+SIGNS = (run_record.NAME, _CHECKPOINT)
 # An export keeps files of other programs here.
 EXTRA = "assets.extra"
 # Settings of one command alone, and those that the record has in a form of its own.

@@ -26,6 +26,7 @@ class CommandLine:
     config: TrainerConfig  # The settings of the run; for `launch` and `manifest`, of every task.
     as_json: bool = False
     is_probing: bool = False
+    is_watching: bool = False
     job: JobConfig = JobConfig()
     flags: tuple[str, ...] = ()  # After `--`, for every task; for a script they begin with `run`.
     hosts: HostLists | None = None
@@ -59,14 +60,17 @@ def parse(argv: Sequence[str]) -> CommandLine:
     if command not in COMMANDS or COMMANDS[command].is_first or len(words) > 1:
         wrong = words[1] if command in COMMANDS and len(words) > 1 else command
         raise unknown(wrong if wrong in COMMANDS else _shown(wrong, argv))
-    as_json, is_probing = settings.pop("json"), settings.pop("probe")
+    as_json, is_probing, is_watching = map(settings.pop, ("json", "probe", "watch"))
     lists = {name: settings.pop(name) for name in _HOST_LISTS}
     hosts = _hosts(lists) if _HOST_LISTS & user_set else None
     if hosts and command not in ("train", "check"):
         raise ConfigError(Problem(
             min(_HOST_LISTS & user_set), Words("set"), f"and `{command}` runs in no cluster",
             "it with train, check or tf-config alone", EXAMPLE))
-    return CommandLine(command, _config(command, settings), as_json, is_probing, hosts=hosts,
+    config = _config(command, settings)
+    if is_watching:
+        conflicts.refuse_watching(command, config.checkpoint)
+    return CommandLine(command, config, as_json, is_probing, is_watching, hosts=hosts,
                        user_set=user_set - _HOST_LISTS, words=tuple(argv), plugins=plugins,
                        sentences=sentences)
 
@@ -112,7 +116,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
         raise ConfigError(Problem(
             min(clusters), Words("set"), f"and {command} makes the cluster by itself",
             "the number of tasks", f"estimator-trainer {command} {_JOB}", "the words after `--`"))
-    for name in ("json", "probe", *_HOST_LISTS):
+    for name in ("json", "probe", "watch", *_HOST_LISTS):
         values.pop(name)
     task_flags, after = flag_parser.cut(task_flags)
     # A job appends flags to those of a task, so nothing may follow a `--`.

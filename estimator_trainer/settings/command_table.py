@@ -23,6 +23,8 @@ class OutputConfig:
     json: bool = setting(_OUTPUT, False, "Print JSON, for machines.")
     probe: bool = setting(
         _OUTPUT, False, "For `check`: try peers, model_dir, GPUs and data too, in seconds.")
+    watch: bool = setting(
+        _OUTPUT, False, "For `evaluate`: evaluate each new checkpoint until training has ended.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,13 +108,13 @@ _SCRIPT_DECIDES = ("train_epochs", "epochs_of", "global_batch_size", "warm_start
 _SCRIPT = tuple(
     field for field in _TRAINER if field.name in ("tf1", "tf1_op_seeds") or
     field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES) + _RANKS
-_JSON, _PROBE = dataclasses.fields(OutputConfig)
+_JSON, _PROBE, _WATCH = dataclasses.fields(OutputConfig)
 # The other flags of a task are accepted too, so that one command line serves several commands.
 _OF_MODEL = ("model_fn", "input_fn", "eval_input_fn", "param", "params_file", "plugin_flag",
              "model_dir", "tf1", "tf1_op_seeds", "allow_changed", "global_batch_size", "checkpoint",
              "best_metric", "best_mode", "seed", "intra_op_threads", "inter_op_threads", "device",
              "soft_placement", "log_device_placement", "mixed_precision", "xla", "verbose")
-_EVALUATION = ("eval_steps", "eval_distribute", "num_replicas")
+_EVALUATION = ("eval_steps", "eval_distribute", "num_replicas", "eval_throttle_secs", "max_secs")
 _PREDICTION = ("data", "output", "share", "all", "with_inputs", "export_dir", "forward_key")
 _EXPORT = ("serving_input", "serving_input_fn", "forward_key")
 
@@ -157,7 +159,7 @@ COMMANDS = {
     "train": Command("Train and evaluate in the role that TF_CONFIG gives; the default.", "train",
                      (*_TRAINER, *_RANKS, *_HOSTS)),
     "evaluate": Command("Evaluate checkpoints in this process, one JSON line each.", "evaluate",
-                        _of_trainer(*_OF_MODEL, *_EVALUATION)),
+                        (_WATCH, *_of_trainer(*_OF_MODEL, *_EVALUATION))),
     "predict": Command(
         "Predict new data (--data), or else the input_fn's evaluation data, with a checkpoint or"
         " an export (--export_dir): a JSON line or a row of a table for each instance.", "predict",

@@ -8,7 +8,7 @@ import warnings
 from estimator_trainer import storage
 from estimator_trainer.cluster.declared_cluster import MOST_EVALUATORS
 from estimator_trainer.errors import (ConfigError, did_you_mean, near_match, nearest, Param,
-                                      Problem, Setting)
+                                      Problem, Setting, Words)
 from estimator_trainer.settings import length
 
 EXPORTERS = ("final", "latest", "best")
@@ -46,6 +46,19 @@ def refuse_prediction(command: str, data: str, with_inputs: bool, is_all: bool,
             example=f"estimator-trainer evaluate {Param(param, data)}" if (
                 command == "evaluate" and name == "data") else
             "estimator-trainer predict --data=new.csv"))
+
+
+def refuse_watching(command: str, checkpoint: str) -> None:
+    """Raises ConfigError if `watch` is set for another command, or beside a checkpoint."""
+    example = f"estimator-trainer evaluate {Setting('watch', True)}"
+    if command != "evaluate":
+        raise ConfigError(Problem(
+            "watch", Words("set"), f"which only `evaluate` takes, and the command is `{command}`",
+            example=example))
+    if checkpoint != "latest":
+        raise ConfigError(Problem(
+            "checkpoint", checkpoint, beside=Setting("watch", True),
+            why="which evaluates each new checkpoint", expected="one of them", example=example))
 
 
 def of_exports(exporters: Sequence[str], serving_input: str,

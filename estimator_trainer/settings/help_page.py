@@ -30,7 +30,7 @@ _OF_TRAINING = ("model_fn", "input_fn", "param", "model_dir", "train_steps", "tr
                 "train_distribute", "save_checkpoints_steps", "exporters", "best_metric")
 # The flags that the help of a command shows first, with their texts.
 _USED = {"train": _OF_TRAINING, "check": ("json", "probe", *_OF_TRAINING),
-         "evaluate": ("model_dir", "checkpoint", "param"),
+         "evaluate": ("model_dir", "checkpoint", "param", "watch"),
          "predict": ("model_dir", "data", "output", "checkpoint", "export_dir"),
          "export": ("model_dir", "checkpoint", "serving_input"),
          "run": ("tf1", "train_distribute", "train_steps", "save_checkpoints_steps"),
