@@ -16,7 +16,7 @@ from typing import Any, Sequence
 
 from estimator_trainer import deadlines
 from estimator_trainer.errors import Problem, Setting
-from estimator_trainer.manifest import platform, role_resources
+from estimator_trainer.manifest import platform, role_resources, tuning
 from estimator_trainer.settings.job_config import JobConfig, ROLES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -49,6 +49,8 @@ the TFJob and apply it again, and it goes on from its last checkpoint.
 The platforms `jobset` and `kubernetes` start a deleted pod again.
 cleanPodPolicy None: the ps, the workers and the evaluator end by themselves, within seconds of
 the chief, and their logs and exit codes stay readable until the TFJob is deleted."""
+_KATIB_COMMENT = """\
+Katib, 0.18 or newer, runs such a TFJob for each trial, and reads the metric in one pod's log."""
 
 # The operator of TFJobs requires this name of the container, and its port's.
 _CONTAINER, _TFJOB_PORT = "tensorflow", "tfjob-port"
@@ -152,13 +154,29 @@ def _tfjob_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) ->
         "restartPolicy": "ExitCode",
         "template": {"metadata": {"annotations": _KEPT},
                      "spec": _pod_spec(job, role, flags, _TFJOB_PORT)}} for role in _roles(job)}
-    tfjob = _object(job, "kubeflow.org/v1", "TFJob", {
+    spec = {
         # "" ends the job with its chief, or else worker 0, after the final evaluation.
         "successPolicy": "AllWorkers" if platform.does_predict(flags) else "",
         "runPolicy": {"cleanPodPolicy": "None", "backoffLimit": job.max_restarts * len(job.tasks)},
-        "tfReplicaSpecs": replicas})
+        "tfReplicaSpecs": replicas}
+    if job.tune:
+        return _experiment_files(job, config, spec)
+    tfjob = _object(job, "kubeflow.org/v1", "TFJob", spec)
     policy = _network_policy(job, {"training.kubeflow.org/job-name": job.name})
     return platform.job([policy, tfjob], _TFJOB_COMMENT)
+
+
+def _experiment_files(job: JobConfig, config: TrainerConfig,
+                      tfjob: dict[str, Any]) -> dict[str, bytes]:
+    """Returns the files of an Experiment of Katib, each of whose trials is a TFJob."""
+    for replica in tfjob["tfReplicaSpecs"].values():
+        # Katib names the trials, so that a TFJob's name is no label of the policy.
+        replica["template"]["metadata"]["labels"] = _labels(job)
+        replica["template"]["spec"]["containers"][0]["args"] += tuning.katib_flags(job, config)
+    experiment = _object(job, "kubeflow.org/v1beta1", "Experiment",
+                         tuning.of_katib(job, config, tfjob))
+    return platform.job([_network_policy(job, _labels(job)), experiment],
+                        f"{_TFJOB_COMMENT}\n{_KATIB_COMMENT}")
 
 
 def _roles(job: JobConfig) -> list[str]:
@@ -313,6 +331,10 @@ def _platform(files: platform.Files, followed: str, deleted: str) -> platform.Pl
     def commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
         names = {"name": job.name, "first": f"{job.name}-{'chief' if job.chief else 'worker'}",
                  "jobs": " ".join(f"job/{job.name}-{role}" for role in _roles(job))}
+        if job.tune:
+            kind = f"-n {job.namespace} experiment/{job.name}"
+            return [f"kubectl apply -f {folder}/job.yaml", f"kubectl describe {kind}",
+                    f"kubectl delete {kind}   # before another search"]
         return [f"kubectl apply -f {folder}/job.yaml",
                 f"kubectl logs -n {job.namespace} -f {followed.format(**names)}",
                 f"kubectl delete -n {job.namespace} {deleted.format(**names)}"

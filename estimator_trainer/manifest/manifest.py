@@ -125,7 +125,7 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             "chief_name", job.chief_name,
             f"a role that {job.platform} does not write into TF_CONFIG",
             example=(errors.Setting("chief_name", "chief"), errors.Setting("evaluator", 1))))
-    problems += tuning.problems(job, config, plan.params.values if plan.params else None)
+    problems += tuning.problems(job, plan, flags)
     errors.refuse([*problems, *(wrong_roles or platform.problems(job, config))])
     return plan
 

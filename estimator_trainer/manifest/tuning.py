@@ -9,17 +9,25 @@ A service writes the same in its own words, and passes a choice as a flag: `--le
 
 import dataclasses
 import re
-from typing import Any, Iterator, Mapping
+import shlex
+from typing import Any, Iterator, Mapping, Sequence
 
+from estimator_trainer import redaction
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.errors import near_match, Problem, Setting
+from estimator_trainer.manifest.platform import does_predict
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _SPEC = re.compile(r"(?P<name>[A-Za-z]\w*)=(?P<values>.+)")
 _RANGE = re.compile(r"(?P<low>[-+.\w]+?)\.\.(?P<high>[-+.\w]+?)(?P<log>:log)?")
+_TRIAL = "trialName"
 _INTEGER = re.compile(r"[-+]?\d+")
 _EXAMPLE = Setting("tune", "learning_rate=0.0001..0.1:log")
-PLATFORMS = ("ai-platform", "vertex")
+PLATFORMS = ("ai-platform", "tfjob", "vertex")
+# Katib's own filter takes names of letters, digits, `_`, `|` and `-`; the name of a metric of an
+# evaluation set has a slash.
+_KATIB_FILTER = r"([\w|/.-]+)\s*=\s*([+-]?\d*(\.\d+)?([Ee][+-]?\d+)?)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,15 +75,17 @@ def is_minimized(config: TrainerConfig) -> bool | None:
     return True if config.trial_metric == "loss" else None
 
 
-def problems(job: JobConfig, config: TrainerConfig,
-             params: Mapping[str, Any] | None) -> Iterator[Problem]:
-    """Yields what is wrong with a job's search.
-
-    Args:
-      params: The params of the plug-ins; None for a script, whose flags only the script knows.
-    """
+def problems(job: JobConfig, plan: Plan, flags: Sequence[str]) -> Iterator[Problem]:
+    """Yields what is wrong with a job's search, and with `flags`, which all trials have."""
+    config = plan.config
     if not job.tune:
         return
+    if does_predict(flags):
+        yield Problem("tune", job.tune[0], "and the tasks predict",
+                      "flags of a training after `--`", "-- --model_dir=gs://bucket/job")
+        return
+    if job.platform == "tfjob":
+        yield from _katib_problems(job, plan, flags)
     if job.platform not in PLATFORMS:
         yield Problem("tune", job.tune[0], f"and {job.platform} has no tuning jobs here",
                       f"one of {', '.join(PLATFORMS)}", Setting("platform", "vertex"))
@@ -98,8 +108,24 @@ def problems(job: JobConfig, config: TrainerConfig,
         if not found:
             yield Problem("tune", text, example=_EXAMPLE,
                           expected="NAME=LOW..HIGH, NAME=LOW..HIGH:log above 0, or NAME=A,B,C")
-        elif params is not None:
-            yield from _param_problems(found, text, params)
+        elif plan.params is not None:
+            yield from _param_problems(found, text, plan.params.values)
+
+
+def _katib_problems(job: JobConfig, plan: Plan, flags: Sequence[str]) -> Iterator[Problem]:
+    """Yields what a trial of Katib cannot have.
+
+    Its webhook joins the words of the container that it reads, without quotes, for `sh -c`.
+    """
+    if plan.script:
+        yield Problem("tune", job.tune[0], "and the trials of a script would share one model_dir",
+                      "plug-ins, or a platform with a model_dir for each trial",
+                      Setting("platform", "vertex"))
+    for flag in (*flags, *(value for each in of_job(job) for value in each.values)):
+        if shlex.quote(flag) != flag:
+            yield Problem("flag", redaction.masked_words([flag])[0],
+                          "which Katib passes through a shell without quotes",
+                          "letters, digits and _@%+=:,./-", source="the words after `--`")
 
 
 def _param_problems(found: Searched, text: str, params: Mapping[str, Any]) -> Iterator[Problem]:
@@ -164,6 +190,50 @@ def of_ai_platform(job: JobConfig, config: TrainerConfig) -> dict[str, Any]:
     return {"goal": _goal(config), "hyperparameterMetricTag": config.trial_metric,
             "maxTrials": job.trials, "maxParallelTrials": min(job.parallel_trials, job.trials),
             "params": params}
+
+
+def of_katib(job: JobConfig, config: TrainerConfig, trial: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the spec of an Experiment of Katib, whose trials are of the spec of a TFJob.
+
+    https://www.kubeflow.org/docs/components/katib/user-guides/hp-tuning/configure-experiment/
+    """
+    parameters = []
+    for each in of_job(job):
+        kind = "categorical" if each.values else "int" if each.is_integer else "double"
+        space: dict[str, Any] = {"list": list(each.values)} if each.values else {
+            "min": str(_ends(each)["minValue"]), "max": str(_ends(each)["maxValue"])}
+        if each.is_log:
+            space["distribution"] = "logUniform"
+        parameters.append({"name": each.name, "parameterType": kind, "feasibleSpace": space})
+    # The task that evaluates reports the metric.
+    role = "evaluator" if job.evaluator else "chief" if job.chief else "worker"
+    pod = {"training.kubeflow.org/replica-type": role}
+    if role == "worker":
+        pod["training.kubeflow.org/replica-index"] = "0"
+    most = min(job.parallel_trials, job.trials)
+    return {
+        "objective": {"type": "minimize" if is_minimized(config) else "maximize",
+                      "objectiveMetricName": config.trial_metric},
+        "algorithm": {"algorithmName": "tpe"},
+        "maxTrialCount": job.trials, "parallelTrialCount": most, "maxFailedTrialCount": most,
+        "metricsCollectorSpec": {"collector": {"kind": "StdOut"},
+                                 "source": {"filter": {"metricsFormat": [_KATIB_FILTER]}}},
+        "parameters": parameters,
+        "trialTemplate": {
+            "primaryContainerName": "tensorflow", "primaryPodLabels": pod,
+            "trialParameters": [
+                *({"name": each.name, "reference": each.name} for each in of_job(job)),
+                {"name": _TRIAL, "reference": "${trialSpec.Name}"}],
+            "trialSpec": {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "spec": trial}}}
+
+
+def katib_flags(job: JobConfig, config: TrainerConfig) -> list[str]:
+    """Returns the flags of a trial, in which Katib replaces the names."""
+    settings = {field.name for field in dataclasses.fields(TrainerConfig)}
+    folder = config.model_dir.rstrip("/")
+    return [f"--model_dir={folder}/${{trialParameters.{_TRIAL}}}",
+            *(f"--{'' if each.name in settings else 'param='}{each.name}"
+              f"=${{trialParameters.{each.name}}}" for each in of_job(job))]
 
 
 def _goal(config: TrainerConfig) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from estimator_trainer import errors
+from estimator_trainer.settings import command_line
 from tests.manifest import test_google_cloud
 from tests.support import platform_schemas
 from tests.support.manifests import documents, write
@@ -80,6 +81,51 @@ def test_gcloud_sends_the_search_whole(platform: str, tmp_path: pathlib.Path) ->
     else:
         assert test_google_cloud.integers_as_text(sent) == test_google_cloud.integers_as_text(
             written)
+
+
+@pytest.mark.parametrize("evaluator, pod", [(1, "evaluator"), (0, "chief")])
+def test_katib_gets_an_experiment_of_tfjobs(evaluator: int, pod: str) -> None:
+    text = write("--platform=tfjob", "--worker=2", "--ps=1", f"--evaluator={evaluator}", *_SEARCH,
+                 "--tune=train_steps=100..200", flags=_METRIC)
+    policy, experiment = documents()
+    template = experiment["spec"]["trialTemplate"]
+    # Katib's webhook refuses a template with a name.
+    trial = template.pop("trialSpec")
+    assert "metadata" not in trial
+    for each in (policy, experiment, {**trial, "metadata": {"name": "trial"}}):
+        platform_schemas.check_kubernetes(each)
+    assert template["primaryPodLabels"] == {"training.kubeflow.org/replica-type": pod}
+    assert experiment["spec"]["objective"] == {
+        "type": "maximize", "objectiveMetricName": "accuracy"}
+    assert experiment["spec"]["parameters"][0] == {
+        "name": "learning_rate", "parameterType": "double",
+        "feasibleSpace": {"min": "0.0001", "max": "0.1", "distribution": "logUniform"}}
+    # As Katib makes a trial (pkg/controller.v1beta1/experiment/manifest/generator.go).
+    chosen = {"learning_rate": "0.01", "hidden_units": "32", "optimizer": "sgd",
+              "train_steps": "150", "${trialSpec.Name}": "digits-x7"}
+    spec = json.dumps(trial)
+    for each in template["trialParameters"]:
+        assert (name := "${trialParameters.%s}" % each["name"]) in spec
+        spec = spec.replace(name, chosen[each["reference"]])
+    assert "${" not in spec
+    for role, replica in json.loads(spec)["spec"]["tfReplicaSpecs"].items():
+        [container] = replica["template"]["spec"]["containers"]
+        assert container["name"] == template["primaryContainerName"]
+        line = command_line.parse(container["args"])
+        assert line.config.model_dir == "gs://bucket/job/digits-x7"
+        assert line.config.param == ("learning_rate=0.01", "hidden_units=32", "optimizer=sgd")
+        assert line.config.train_steps == 150, role
+        labels = policy["spec"]["podSelector"]["matchLabels"]
+        assert replica["template"]["metadata"]["labels"] == labels
+    assert "kubectl describe -n default experiment/estimator-trainer" in text
+
+
+@pytest.mark.parametrize("flag", [
+    "--freeze=a b", "--freeze=$HOME", "--param=password=a;b"])
+def test_a_word_that_katibs_shell_would_change_is_refused(flag: str) -> None:
+    with pytest.raises(errors.ConfigError, match="Katib passes through a shell") as raised:
+        write("--platform=tfjob", *_SEARCH, flags=[*_METRIC, flag])
+    assert "a;b" not in str(raised.value)
 
 
 @pytest.mark.parametrize("tune, expected", [

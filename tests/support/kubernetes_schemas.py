@@ -30,11 +30,15 @@ EnvVarSource ObjectFieldSelector ResourceRequirements VolumeMount Volume
 PersistentVolumeClaimVolumeSource EmptyDirVolumeSource SecretVolumeSource ConfigMapVolumeSource
 SecurityContext PodSecurityContext SeccompProfile Capabilities Toleration Deployment
 DeploymentSpec"""),
+    "kubeflow_katib": ("V1beta1", """
+Experiment ExperimentSpec ObjectiveSpec MetricStrategy AlgorithmSpec AlgorithmSetting
+MetricsCollectorSpec CollectorSpec SourceSpec FilterSpec ParameterSpec FeasibleSpace TrialTemplate
+TrialParameterSpec"""),
     "kubeflow_training": ("(?:KubeflowOrg)?V1", "TFJob TFJobSpec ReplicaSpec RunPolicy"),
     "kubeflow_trainer_api": ("JobsetV1alpha2", """
 JobSet JobSetSpec ReplicatedJob Network SuccessPolicy FailurePolicy FailurePolicyRule""")}
 # The packages say the same in different words.
-_PREFIX = re.compile(r"KubeflowOrgV1|JobsetV1alpha2|IoK8sApi(?:Batch|Core|Networking)?V1"
+_PREFIX = re.compile(r"KubeflowOrgV1|V1beta1|JobsetV1alpha2|IoK8sApi(?:Batch|Core|Networking)?V1"
                      r"|IoK8sApimachineryPkgApisMetaV1|(?:Core)?V1")
 _TYPES = {r"StrictInt \| StrictStr": "object", "StrictStr": "str", "StrictInt": "int",
           "StrictBool": "bool"}
