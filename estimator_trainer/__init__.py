@@ -5,7 +5,7 @@
     result = estimator_trainer.train(model_fn="cnn", input_fn="digits", model_dir="/tmp/digits")
     print(result.metrics["accuracy"])
 
-`train`, `evaluate`, `predict`, `export`, `check`, `launch`, `report` and `show` are in
+`train`, `evaluate`, `average`, `predict`, `export`, `check`, `launch`, `report` and `show` are in
 `estimator_trainer/api.py`, and do what the commands of these names do.
 """
 
@@ -19,11 +19,11 @@ from estimator_trainer import environment, versions
 __version__ = "1.0.0"
 
 if TYPE_CHECKING:
-    from estimator_trainer.api import (check, ConfigError, evaluate, export, Interrupted, launch,
-                                       predict, report, Result, show, train, TrainerError)
+    from estimator_trainer.api import (average, check, ConfigError, evaluate, export, Interrupted,
+                                       launch, predict, report, Result, show, train, TrainerError)
 
-__all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch", "predict",
-           "report", "Result", "show", "train", "TrainerError"]
+__all__ = ["average", "check", "ConfigError", "evaluate", "export", "Interrupted", "launch",
+           "predict", "report", "Result", "show", "train", "TrainerError"]
 
 
 if "tensorflow" not in sys.modules and versions.installed().mode == "compat" and (

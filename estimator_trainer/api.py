@@ -30,11 +30,12 @@ from estimator_trainer.errors import (ConfigError, Interrupted, Problem, refuse,
                                       TrainerError)
 from estimator_trainer.plugins import importing, loader
 from estimator_trainer.plugins.plugin import KINDS
-from estimator_trainer.python import call, call_words, training_data
+from estimator_trainer.python import call, call_words, keyword_settings, training_data
 from estimator_trainer.python.keyword_settings import config_of, words_of
 from estimator_trainer.python.report_view import Report
 from estimator_trainer.python.training_data import Data
 from estimator_trainer.result import Result
+from estimator_trainer.settings.command_table import AverageConfig
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 
     from estimator_trainer.python import keywords
 
-__all__ = ["check", "ConfigError", "evaluate", "export", "Interrupted", "launch", "predict",
-           "report", "Result", "show", "train", "TrainerError"]
+__all__ = ["average", "check", "ConfigError", "evaluate", "export", "Interrupted", "launch",
+           "predict", "report", "Result", "show", "train", "TrainerError"]
 
 # A name, or what the name of a plug-in may stand for.
 PlugIn = Any
@@ -123,6 +124,25 @@ def evaluate(model_dir: Folder, data: Any = None, *, params: Mapping[str, Any] |
         with start.using_model(plan):
             from estimator_trainer.evaluation import offline
             return offline.evaluate(plan)[0]
+
+
+@call.of_command("average")
+def average(model_dir: Folder, *, last: int = 5, best: int = 0,
+            params: Mapping[str, Any] | None = None,
+            **settings: Unpack[keywords.Average]) -> dict[str, Any]:
+    """Writes the mean of the `last` checkpoints, or of the `best`, and evaluates it.
+
+    Returns:
+      The path of the mean as `checkpoint`, the `steps` of the averaged checkpoints, the metrics of
+      the mean as `average`, and those of the newest checkpoint as `latest`; see `evaluate`.
+    """
+    with _call(settings, model_dir=model_dir) as user_set:
+        wanted = AverageConfig(keyword_settings.typed("last", last, 5),
+                               keyword_settings.typed("best", best, 0))
+        plan = _planned(run_plan.for_one_process, "average", user_set, params)
+        with start.using_model(plan):
+            from estimator_trainer.evaluation import average as average_lib
+            return average_lib.evaluate(plan, wanted)
 
 
 @call.of_command("predict")

@@ -15,6 +15,7 @@ from estimator_trainer.checks.plan import Findings, Invocation, Plan
 from estimator_trainer.cluster import share
 from estimator_trainer.environment import Environment, take_command
 from estimator_trainer.plugins import importing, source_files
+from estimator_trainer.record import recorded_run
 from estimator_trainer.settings import host_lists, job_config
 from estimator_trainer.settings.command_line import CommandLine
 from estimator_trainer.starter import project
@@ -51,6 +52,21 @@ def evaluate(line: CommandLine, variables: Environment) -> int:
     if line.is_watching:
         start.wait_for_model(line.config, variables)
     return _use_model(line, variables, watch if line.is_watching else answer)
+
+
+def average(line: CommandLine, variables: Environment) -> int:
+    """Writes the mean of checkpoints; prints a line of JSON: its metrics, and the newest one's."""
+    def answer(plan: Plan) -> str:
+        from estimator_trainer.evaluation import average as average_lib
+        return json.dumps(average_lib.evaluate(plan, line.averaged))
+    recorded = recorded_run.find(line.config, line.user_set, False, recorded_run.read_local)
+    if recorded and "script" in recorded.record.plugins and "model_fn" not in line.user_set:
+        # The script alone has the model, by which the mean can be evaluated.
+        start.read_model_dirs(line.config, variables)
+        from estimator_trainer.evaluation import average as average_lib
+        print(json.dumps(average_lib.write(line.config, line.averaged)))
+        return 0
+    return _use_model(line, variables, answer)
 
 
 def predict(line: CommandLine, variables: Environment) -> int:

@@ -16,7 +16,7 @@ from estimator_trainer.python import keyword_settings
 
 COMMAND = "python -m docs.site.keywords --write"
 FILE = pathlib.Path(__file__).resolve().parents[2] / "estimator_trainer/python/keywords.py"
-COMMANDS = ("train", "evaluate", "predict", "export", "check", "launch")
+COMMANDS = ("train", "evaluate", "average", "predict", "export", "check", "launch")
 _WIDTH = 100
 # The functions have these as named arguments.
 _NAMED = ("model_fn", "input_fn", "model_dir")

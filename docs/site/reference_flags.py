@@ -7,8 +7,9 @@ import dataclasses
 from typing import Any, Iterable
 
 from docs.site.reference_markdown import code, table, text
-from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, OutputConfig,
-                                                      PageConfig, ProjectConfig, ServeConfig)
+from estimator_trainer.settings.command_table import (AverageConfig, COMMANDS, CompletionConfig,
+                                                      OutputConfig, PageConfig, ProjectConfig,
+                                                      ServeConfig)
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
@@ -44,7 +45,7 @@ def _fields() -> list[Field]:
     """Returns the field of each flag, those of a run first."""
     ranks = dataclasses.fields(RankConfig)
     of_run = [field for field in dataclasses.fields(TrainerConfig) if field not in ranks]
-    others = (HostLists, JobConfig, OutputConfig, PageConfig, CompletionConfig,
+    others = (HostLists, JobConfig, OutputConfig, AverageConfig, PageConfig, CompletionConfig,
               ProjectConfig, ServeConfig)
     return [*of_run, *ranks,
             *(field for config in others for field in dataclasses.fields(config))]

@@ -64,6 +64,8 @@ FILES = (
          "[the page of the run](report.md)", "training"),
     File("report.json", "chief, or `launch`", "with `report.html`",
          "[the data of the page](report.md#reportjson)", "training"),
+    File("average/*", "`average`", "when it is typed", "[the mean of"
+         " checkpoints](first_steps.md#the-mean-of-checkpoints)", "request"),
     File("best.json", _LAST, "after an evaluation that is the best so far, in a training until"
          " no improvement, or with `--exporters=best`",
          "[the best checkpoint so far](#bestjson)", "exporters"),

@@ -15,6 +15,8 @@ _CHECKSUM = re.compile(r"TensorBundle at (\S.*) shard \d+ .*Checksum does not ma
 # TensorFlow first writes a checkpoint, and each text beside it, under one of these names.
 _UNFINISHED = re.compile(
     r"model\.ckpt-\d+(?:_temp|.*\.tempstate|\..*\.tmp).*|(?:checkpoint|graph\.pbtxt)\.tmp.*")
+_FIND = {"latest": checkpoints.latest, "best": checkpoints.latest_best,
+         "average": checkpoints.latest_average}
 _PIECE = re.compile(r"(model\.ckpt-\d+)\.(?:meta|data-\d+-of-\d+)")
 
 
@@ -102,7 +104,7 @@ def _repair_state(model_dir: str, keep_max: int) -> None:
 
 
 def select(model_dir: str, which: str) -> list[str]:
-    """Returns the paths of the checkpoints "latest", "best", "all" or "step=N", oldest first.
+    """Returns the paths of a choice: "latest", "best", "average", "all" or "step=N", oldest first.
 
     Raises:
       ConfigError: if there is no such checkpoint, or one is damaged; it lists the whole ones.
@@ -116,6 +118,8 @@ def select(model_dir: str, which: str) -> list[str]:
     problem = f"{model_dir} has no such checkpoint"
     if which == "best":
         problem += f" (`best` needs a run with {errors.Setting('exporters', ['best'])})"
+    if which == "average":
+        problem += " (`estimator-trainer average` makes it)"
     if broken:
         problem = f"{', '.join(broken)} is damaged: its files are cut off, or some are missing"
     elif lost:
@@ -127,7 +131,7 @@ def select(model_dir: str, which: str) -> list[str]:
     elif broken or lost:
         example = ""
         advice = f"Restore its files, or train in another {errors.Setting('model_dir')}."
-    elif which != "best" and not found:
+    elif which not in ("average", "best") and not found:
         raise errors.ConfigError(errors.Problem(
             "model_dir", model_dir, "which holds no checkpoint", "the directory of a training",
             errors.Setting("model_dir", "/tmp/digits")))
@@ -152,9 +156,8 @@ def damage(error: BaseException, model_dir: str) -> str:
 
 
 def _found(model_dir: str, which: str) -> list[str]:
-    if which in ("best", "latest"):
-        find = checkpoints.latest_best if which == "best" else checkpoints.latest
-        return list(filter(None, [find(model_dir)]))
+    if which in _FIND:
+        return list(filter(None, [_FIND[which](model_dir)]))
     return [path for path in checkpoints.paths_in(model_dir)
             if which == "all" or checkpoints.step_of(path) == int(which.removeprefix("step="))]
 

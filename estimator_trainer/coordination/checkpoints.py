@@ -20,6 +20,7 @@ from estimator_trainer.coordination import shared_files
 _STEP = re.compile(r"-(\d+)$")
 _BEST_DIR = "best_checkpoint"
 _BEST_FILE = "best.json"
+_AVERAGE_DIR = "average"
 _RESULT_FILE = "result.json"
 # TensorFlow writes this file; it names the latest checkpoint.
 STATE_FILE = "checkpoint"
@@ -129,6 +130,16 @@ def step_of(path: str) -> int:
 def latest_best(model_dir: str) -> str:
     """Returns the path of the copy of the best checkpoint; "" if there is none."""
     return latest(_best_dir(model_dir))
+
+
+def latest_average(model_dir: str) -> str:
+    """Returns the path of the mean of checkpoints; "" if there is none."""
+    return latest(average_dir(model_dir))
+
+
+def average_dir(model_dir: str) -> str:
+    """Returns the folder of the mean of checkpoints."""
+    return posixpath.join(model_dir, _AVERAGE_DIR)
 
 
 def read_best(model_dir: str, warn_of: shared_files.Warn | None = None) -> Best | None:

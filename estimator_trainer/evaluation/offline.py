@@ -32,9 +32,9 @@ def evaluating(plan: Plan, on_batch: Callable[[], None] = lambda: None
                ) -> Iterator[Callable[[str], dict[str, Any]]]:
     """Yields the function that evaluates a checkpoint within a `with` statement, by its path.
 
-    Event files get the evaluations of steps that they lack, if data and model are as recorded. The
-    metrics have `global_step`; a metric of several numbers, such as a confusion matrix, is nested
-    lists. `on_batch` is called after each batch.
+    Event files get the evaluations of steps that they lack, if data and model are as recorded, but
+    none of a mean of checkpoints. The metrics have `global_step`; a metric of several numbers, such
+    as a confusion matrix, is nested lists. `on_batch` is called after each batch.
     """
     plugins = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, plugins)
@@ -44,7 +44,9 @@ def evaluating(plan: Plan, on_batch: Callable[[], None] = lambda: None
 
     def evaluate_one(path: str) -> dict[str, Any]:
         fits = CheckpointFit(plan.config, path)
-        is_due = is_same and exporters.saved_step(path) not in _known(plan.config.model_dir)
+        is_mean = path == checkpoints.latest_average(plan.config.model_dir)
+        is_due = is_same and not is_mean and (
+            exporters.saved_step(path) not in _known(plan.config.model_dir))
         with fits.explained(), (contextlib.nullcontext() if is_due else
                                 estimator_patches.discarding_events(single)):
             found = single.evaluate(

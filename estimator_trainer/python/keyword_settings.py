@@ -60,7 +60,7 @@ def config_of(user_set: Mapping[str, Any], command: str = "train") -> TrainerCon
             expected=f"a keyword that help(estimator_trainer.{command}) lists; a param of a"
             " plug-in goes into params={...}", advice=near,
             example="" if near else Param(name, user_set[name])))
-    settings = {name: _typed(name, value, defaults[name]) for name, value in user_set.items()}
+    settings = {name: typed(name, value, defaults[name]) for name, value in user_set.items()}
     if settings.get("train_epochs"):
         settings.setdefault("train_steps", 0)
     return TrainerConfig(**settings)
@@ -85,7 +85,8 @@ def words_of(config: TrainerConfig, user_set: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def _typed(name: str, value: Any, default: Any) -> Any:
+def typed(name: str, value: Any, default: Any) -> Any:
+    """Returns the value of a keyword in the type of its default, or raises ConfigError."""
     if isinstance(default, str) and isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value):

@@ -24,7 +24,6 @@ class _Task(TypedDict, total=False):
     mixed_precision: Literal["none", "bfloat16", "float16"]
     xla: bool
     verbose: bool
-    checkpoint: str
     best_metric: str
     best_mode: Literal["min", "max"]
 
@@ -80,6 +79,7 @@ class Train(_Task, total=False):
     num_evaluations: int
     eval_throttle_secs: int
     trial_metric: str
+    checkpoint: str
     exporters: Sequence[str]
     exports_to_keep: int
     serving_input: str | Sequence[str]
@@ -102,11 +102,23 @@ class Evaluate(_Task, total=False):
     eval_distribute: Literal["none", "one_device", "mirrored", "central_storage"]
     eval_steps: int
     eval_throttle_secs: int
+    checkpoint: str
+
+
+class Average(_Task, total=False):
+    """Keywords of `estimator_trainer.average`."""
+
+    num_replicas: int
+    max_secs: int
+    eval_distribute: Literal["none", "one_device", "mirrored", "central_storage"]
+    eval_steps: int
+    eval_throttle_secs: int
 
 
 class Predict(_Task, total=False):
     """Keywords of `estimator_trainer.predict`."""
 
+    checkpoint: str
     forward_key: str
     export_dir: str | os.PathLike[str]
     with_inputs: bool
@@ -118,6 +130,7 @@ class Export(_Task, total=False):
     """Keywords of `estimator_trainer.export`."""
 
     serving_input_fn: Any
+    checkpoint: str
     serving_input: str | Sequence[str]
     forward_key: str
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors, result as result_lib
 from estimator_trainer.coordination import checkpoints, shared_files
-from estimator_trainer.evaluation import event_files
+from estimator_trainer.evaluation import average, event_files
 from estimator_trainer.record import record_file, run_record
 from estimator_trainer.reports import run_files, what_ran
 
@@ -36,6 +36,7 @@ def found_in(model_dir: str) -> dict[str, Any]:
         "record": record and json.loads(run_record.to_json(record)),
         "evaluations": event_files.read(model_dir),
         "checkpoints": [{"step": step, "bytes": size} for step, size in sizes.items()],
+        "average": [*average.steps(model_dir, damaged.append)],
         "best": best and {"step": best.step, best.metric: best.value},
         "exports": _exports(model_dir, damaged),
         "result": ended and json.loads(result_lib.to_json(ended)),
@@ -62,6 +63,9 @@ def _lines(content: dict[str, Any]) -> list[str]:
     lines += _block("evaluations", [_metrics(each) for each in content["evaluations"]])
     lines += _block("checkpoints", [f"step {each['step']}, {each['bytes'] / 1e6:.1f} MB"
                                     for each in content["checkpoints"]])
+    if content["average"]:
+        lines.append(_line("average", "the mean of the checkpoints of steps"
+                           f" {', '.join(map(str, content['average']))}"))
     lines += [_line("best", _metrics(content["best"]))] if content["best"] else []
     lines += _block("exports", [
         each["path"] + (f" of step {each['step']}" if "step" in each else "")

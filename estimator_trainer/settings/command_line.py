@@ -6,13 +6,15 @@ from typing import Any, Sequence
 from estimator_trainer import environment, redaction, storage
 from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, Words
 from estimator_trainer.settings import conflicts, flag_parser
-from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, EXAMPLE,
-                                                      PageConfig, ProjectConfig, ServeConfig)
+from estimator_trainer.settings.command_table import (AverageConfig, COMMANDS, CompletionConfig,
+                                                      EXAMPLE, PageConfig, ProjectConfig,
+                                                      ServeConfig)
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig, PREDICT
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 _HOST_LISTS = frozenset(field.name for field in dataclasses.fields(HostLists))
+_AVERAGED = frozenset(field.name for field in dataclasses.fields(AverageConfig))
 _RANKS = frozenset(field.name for field in dataclasses.fields(RankConfig))
 _LINE = "the command line"
 _JOB = "--worker=2 --ps=1 -- --model_dir=/tmp/digits"
@@ -39,6 +41,7 @@ class CommandLine:
     serving: ServeConfig | None = None  # The export that `serve` serves.
     shell: str = ""  # The shell whose script `completion` prints.
     completion: CompletionConfig = CompletionConfig()
+    averaged: AverageConfig = AverageConfig()
     plugins: tuple[str, ...] = ()  # The names of the plug-ins that `list` prints; (): all.
     words: tuple[str, ...] = ()  # The line after the program's name.
     sentences: tuple[str, ...] = ()  # Remarks on words that the program reads as others.
@@ -61,6 +64,8 @@ def parse(argv: Sequence[str]) -> CommandLine:
         wrong = words[1] if command in COMMANDS and len(words) > 1 else command
         raise unknown(wrong if wrong in COMMANDS else _shown(wrong, argv))
     as_json, is_probing, is_watching = map(settings.pop, ("json", "probe", "watch"))
+    averaged = AverageConfig(**{name: settings.pop(name) for name in _AVERAGED})
+    _refuse_averaged(command, averaged, _AVERAGED & user_set)
     lists = {name: settings.pop(name) for name in _HOST_LISTS}
     hosts = _hosts(lists) if _HOST_LISTS & user_set else None
     if hosts and command not in ("train", "check"):
@@ -71,8 +76,23 @@ def parse(argv: Sequence[str]) -> CommandLine:
     if is_watching:
         conflicts.refuse_watching(command, config.checkpoint)
     return CommandLine(command, config, as_json, is_probing, is_watching, hosts=hosts,
-                       user_set=user_set - _HOST_LISTS, words=tuple(argv), plugins=plugins,
-                       sentences=sentences)
+                       user_set=user_set - _HOST_LISTS - _AVERAGED, words=tuple(argv),
+                       plugins=plugins, sentences=sentences, averaged=averaged)
+
+
+def _refuse_averaged(command: str, averaged: AverageConfig, user_set: frozenset[str]) -> None:
+    """Raises ConfigError if flags of `average` are set for another command, or both."""
+    if not user_set:
+        return
+    name = min(user_set)
+    value = getattr(averaged, name)
+    if command != "average":
+        raise ConfigError(Problem(
+            name, value, f"which only `average` takes, and the command is `{command}`",
+            example=f"estimator-trainer average --{name}={value}"))
+    if len(user_set) > 1:
+        raise ConfigError(Problem(name, value, beside=Setting("last", averaged.last),
+                                  expected="one of them", example=Setting("last", averaged.last)))
 
 
 def _listed(words: Sequence[str], settings: dict[str, Any],
@@ -116,7 +136,7 @@ def _parse_job(command: str, argv: list[str]) -> CommandLine:
         raise ConfigError(Problem(
             min(clusters), Words("set"), f"and {command} makes the cluster by itself",
             "the number of tasks", f"estimator-trainer {command} {_JOB}", "the words after `--`"))
-    for name in ("json", "probe", "watch", *_HOST_LISTS):
+    for name in ("json", "probe", "watch", *_AVERAGED, *_HOST_LISTS):
         values.pop(name)
     task_flags, after = flag_parser.cut(task_flags)
     # A job appends flags to those of a task, so nothing may follow a `--`.

@@ -11,6 +11,7 @@ from estimator_trainer.settings.setting import out_of_range, put_home_in_paths, 
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
 
 _OUTPUT = "Output, for `check`, `list` and `show`"
+_AVERAGE = "Checkpoints to average"
 _REST = "The server"
 _MODEL_NAME = re.compile(r"[\w.-]+")
 _SHELL = "Completion, for the shell's script"
@@ -25,6 +26,19 @@ class OutputConfig:
         _OUTPUT, False, "For `check`: try peers, model_dir, GPUs and data too, in seconds.")
     watch: bool = setting(
         _OUTPUT, False, "For `evaluate`: evaluate each new checkpoint until training has ended.")
+
+
+@dataclasses.dataclass(frozen=True)
+class AverageConfig:
+    """The checkpoints that `average` takes."""
+
+    last: int = setting(_AVERAGE, 5, "For `average`: number of the newest checkpoints.", minimum=2)
+    best: int = setting(
+        _AVERAGE, 0, "For `average`: the checkpoints with the best evaluations by --best_metric, as"
+        " many as this, instead of the newest; 0 = the newest.", minimum=0)
+
+    def __post_init__(self) -> None:
+        refuse(out_of_range(self))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,6 +178,10 @@ COMMANDS = {
         "Predict new data (--data), or else the input_fn's evaluation data, with a checkpoint or"
         " an export (--export_dir): a JSON line or a row of a table for each instance.", "predict",
         _of_trainer(*_OF_MODEL, *_PREDICTION)),
+    "average": Command(
+        "Write the mean of the last or best checkpoints, and evaluate it beside the newest one:"
+        " average --last=5", "average", (*dataclasses.fields(AverageConfig), *_of_trainer(
+            *(name for name in (*_OF_MODEL, *_EVALUATION) if name != "checkpoint")))),
     "export": Command("Export a SavedModel from a checkpoint.", "export",
                       _of_trainer(*_OF_MODEL, *_EXPORT)),
     "serve": Command(
@@ -207,8 +225,9 @@ COMMANDS = {
         dataclasses.fields(CompletionConfig), "bash|zsh", CompletionConfig),
 }
 
-# The flags of every task, of its output, and of lists of hosts.
-TASK_FIELDS = (*dataclasses.fields(TrainerConfig), *dataclasses.fields(OutputConfig), *_HOSTS)
+# The flags of every task, of what some commands do, and of lists of hosts.
+TASK_FIELDS = (*dataclasses.fields(TrainerConfig), *dataclasses.fields(OutputConfig),
+               *dataclasses.fields(AverageConfig), *_HOSTS)
 
 
 def fields_of(word: str) -> tuple[dataclasses.Field[Any], ...]:

@@ -14,7 +14,7 @@ from estimator_trainer.settings import length
 EXPORTERS = ("final", "latest", "best")
 SERVING_INPUTS = ("raw", "example", "csv")
 TRACKERS = ("mlflow", "wandb")
-_CHECKPOINT = re.compile(r"latest|best|all|step=\d+")
+_CHECKPOINT = re.compile(r"latest|best|average|all|step=\d+")
 _DEVICE = re.compile(r"(cpu|gpu):\d+")
 _FUNCTION = re.compile(r"(.+\.py|[A-Za-z_][\w.]*):[A-Za-z_]\w*")
 # A comma within brackets is a part of a regular expression.
@@ -91,7 +91,7 @@ def of_checkpoints(checkpoint: str, steps: int, secs: int, eval_every_steps: int
                    is_collective: bool) -> Iterator[Problem]:
     """Yields an unknown choice of a checkpoint, and settings that save at different times."""
     if not _CHECKPOINT.fullmatch(checkpoint):
-        yield Problem("checkpoint", checkpoint, expected="latest, best, all or step=N",
+        yield Problem("checkpoint", checkpoint, expected="latest, best, average, all or step=N",
                       example=Setting("checkpoint", "step=1000"))
     if steps and secs:
         yield Problem("save_checkpoints_steps", steps,

@@ -26,7 +26,8 @@ class EvaluationConfig:
     trial_metric: str = setting(
         "Evaluation", "", "Metric that a trial of a tuning job reports at each evaluation.")
     checkpoint: str = setting("Evaluation", "latest", "Checkpoint for `evaluate`, `predict` and"
-                              " `export`: latest, best, all (evaluate only) or step=N.")
+                              " `export`: latest, best, average (of `average`), all (evaluate only)"
+                              " or step=N.")
 
     exporters: tuple[str, ...] = setting(
         "Export and prediction", ("final",),

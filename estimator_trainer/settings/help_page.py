@@ -14,6 +14,7 @@ GROUPS = {
         "run": "run a script that makes its own Estimator"},
     "Use a model": {
         "evaluate": "evaluate its checkpoints",
+        "average": "write the mean of its last or best checkpoints, and evaluate it",
         "predict": "predict new data, with a checkpoint or an export",
         "export": "export a SavedModel",
         "serve": "answer over REST, to try an export"},
@@ -32,6 +33,7 @@ _OF_TRAINING = ("model_fn", "input_fn", "param", "model_dir", "train_steps", "tr
 _USED = {"train": _OF_TRAINING, "check": ("json", "probe", *_OF_TRAINING),
          "evaluate": ("model_dir", "checkpoint", "param", "watch"),
          "predict": ("model_dir", "data", "output", "checkpoint", "export_dir"),
+         "average": ("model_dir", "last", "best", "best_metric", "best_mode"),
          "export": ("model_dir", "checkpoint", "serving_input"),
          "run": ("tf1", "train_distribute", "train_steps", "save_checkpoints_steps"),
          "launch": ("chief", "worker", "ps", "evaluator"),

@@ -24,8 +24,8 @@ _MADE = {"result.json", "best.json", "record.json", "evaluated.json", "evaluatio
          "report.html", "comparison.html", "runs.html", "report.json", "assets.extra/",
          "job.json", "lease.json", "script.json", "job.yaml", "dataset.json", "scaling.json",
          "my_model.py", "check-TASK.json", "eval/", "export/final/", "latest/", "best/",
-         "best_checkpoint/", "tasks/", "history/", "evaluators/", "evaluators/evaluator-N.json",
-         "evaluators/step-N.json"}
+         "best_checkpoint/", "average/", "tasks/", "history/", "evaluators/",
+         "evaluators/evaluator-N.json", "evaluators/step-N.json"}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)

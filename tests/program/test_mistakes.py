@@ -59,7 +59,7 @@ _MISTAKES = [
     ("--input_fn=image_folder --param train_dir=fotos", "--param train_dir=./photos"),
     ("evaluate --model_dir=nowhere", "which holds no checkpoint; expected the directory of a"),
     ("evaluate", "model_dir is missing (no --model_dir)"),
-    ("evaluate --model_dir=nowhere --checkpoint=newest", "latest, best, all or step=N"),
+    ("evaluate --model_dir=nowhere --checkpoint=newest", "latest, best, average, all or step=N"),
     ("predict --model_dir=nowhere", "which holds no checkpoint"),
     ("show --model_dir=nowhere", "expected the directory of a training"),
     ("report", "For example: estimator-trainer report /tmp/digits"),

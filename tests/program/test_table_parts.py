@@ -100,6 +100,23 @@ def test_every_number_of_ps_goes_on_with_the_same_tables(flags, tmp_path):
 
 
 @pytest.mark.soak
+def test_the_mean_of_divided_tables_serves_every_command(tmp_path):
+    after = [_train(tmp_path, 2, steps, "--save_checkpoints_steps=1000") for steps in (30, 60)]
+    ran = jobs.trainer("average", f"--model_dir={tmp_path / 'model'}", "--last=2")
+    assert ran.returncode == 0, ran.stderr
+    content = json.loads(ran.stdout)
+    reader = tf.train.load_checkpoint(content["checkpoint"])
+    for name, tables in zip(_TABLES, zip(*after)):
+        wanted = np.mean([table.astype(float) for table in tables], axis=0).astype(np.float32)
+        np.testing.assert_array_equal(reader.get_tensor(name), wanted)
+    for command in ("evaluate", "predict", "export"):
+        ran = jobs.trainer(command, f"--model_dir={tmp_path / 'model'}", "--checkpoint=average")
+        assert ran.returncode == 0, ran.stderr
+        if command == "evaluate":
+            assert json.loads(ran.stdout) == content["average"]
+
+
+@pytest.mark.soak
 def test_an_id_out_of_range_names_the_table_of_a_ps(tmp_path):
     path = tmp_path / "tables.py"
     path.write_text(_MODEL.replace("66_667]", "100_003]"))

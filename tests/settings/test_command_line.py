@@ -112,3 +112,14 @@ def test_parse_of_a_missing_flagfile_is_one_sentence(tmp_path):
     with pytest.raises(errors.ConfigError) as raised:
         command_line.parse([f"--flagfile={tmp_path / 'none'}"])
     assert "No such file" in str(raised.value) and "ERROR" not in str(raised.value)
+
+
+@pytest.mark.parametrize("line, sentence", [
+    ("train --last=3", "last is 3 (from --last), which only `average` takes"),
+    ("evaluate --best=3 --model_dir=m", "For example: estimator-trainer average --best=3"),
+    ("average --last=3 --best=2 --model_dir=m", "and last is 3 (from --last); expected one of"),
+    ("average --last=1 --model_dir=m", "expected a number of at least 2")])
+def test_a_mean_takes_the_last_or_the_best_and_is_made_by_one_command(line, sentence):
+    with pytest.raises(errors.ConfigError) as raised:
+        command_line.parse(line.split())
+    assert sentence in str(raised.value)

@@ -9,8 +9,9 @@ import pytest
 
 from estimator_trainer import cli, commands, errors
 from estimator_trainer.settings import command_line, help_page
-from estimator_trainer.settings.command_table import (COMMANDS, CompletionConfig, OutputConfig,
-                                                      PageConfig, ProjectConfig, ServeConfig)
+from estimator_trainer.settings.command_table import (AverageConfig, COMMANDS, CompletionConfig,
+                                                      OutputConfig, PageConfig, ProjectConfig,
+                                                      ServeConfig)
 from estimator_trainer.settings.host_lists import HostLists
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import RankConfig, TrainerConfig
@@ -38,7 +39,7 @@ def test_help_of_the_program_fits_on_a_screen():
 def test_help_of_the_commands_names_every_flag():
     found = set().union(*(_listed(help_page.of_command(name, True)) for name in COMMANDS))
     assert found == _names(TrainerConfig, OutputConfig, JobConfig, HostLists, PageConfig,
-                           CompletionConfig, ProjectConfig, ServeConfig)
+                           CompletionConfig, ProjectConfig, AverageConfig, ServeConfig)
 
 
 @pytest.mark.parametrize("command, first", [

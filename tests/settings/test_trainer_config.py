@@ -18,7 +18,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
     ({"exporters": ("none", "final")}, "`none` stands alone"),
     ({"serving_input": "raw,exmple"}, "Did you mean 'example'?"),
     ({"serving_input": "raw,raw"}, "some of raw, example, csv, each once"),
-    ({"checkpoint": "newest"}, "expected latest, best, all or step=N"),
+    ({"checkpoint": "newest"}, "expected latest, best, average, all or step=N"),
     ({"save_checkpoints_steps": 5, "save_checkpoints_secs": 5}, "expected one of them"),
     ({"eval_every_steps": 10, "save_checkpoints_steps": 20}, "save_checkpoints_steps is 20 ("),
     ({"best_mode": "maximum"}, "best_mode is 'maximum' (from --best_mode)"),
