@@ -129,3 +129,9 @@ def tensorboard(model_dir: str) -> str:
     if importlib.util.find_spec("tensorboard") is not None:
         return f"TensorBoard: {command}"
     return f"TensorBoard is not installed: pip install tensorboard; then: {command}"
+
+
+def no_tensorboard(why: str, model_dir: str) -> Problem:
+    """Returns the problem of a job that cannot run TensorBoard; "" for an unknown model_dir."""
+    return Problem("tensorboard", True, why, "TensorBoard by its own command",
+                   f"tensorboard --logdir={shlex.quote(model_dir or 'gs://bucket/job')}")

@@ -2,9 +2,11 @@
 
 import contextlib
 import dataclasses
+import importlib.util
 import json
 import os.path
 import pathlib
+import re
 import socket
 import sys
 import tempfile
@@ -16,12 +18,14 @@ from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.launcher.fork_server import ForkServer
 from estimator_trainer.launcher.supervisor import Screen, Supervisor, table
-from estimator_trainer.launcher.task_process import TaskProcess
+from estimator_trainer.launcher.task_process import describe, TaskProcess
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _POLL_SECS = 0.05
+# The line with the address of TensorBoard, or the one on why it has none.
+_OF_TENSORBOARD = re.compile(r"http://\S+:\d+/\S*|^(\w*Error|ERROR)\b.*")
 
 
 def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
@@ -56,7 +60,8 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         first = environment.Environment(tf_config=tf_configs[0])
         plan = run_plan.for_script(script, config, first) if script else run_plan.for_training(
             dataclasses.replace(config, model_dir=model_dir), first, Invocation(user_set))
-        errors.refuse(map(_of_task_flags, plan.problems))
+        errors.refuse([*map(_of_task_flags, plan.problems),
+                       *_tensorboard_problems(job, model_dir)])
         log_dir = make_log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         shares = divide(job.tasks, gpus, num_cores)
@@ -72,13 +77,49 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         if is_shown := config.report and bool(model_dir):
             screen.line("launch", model_dir_name.while_it_runs(model_dir))
         supervisor = Supervisor(children, job.max_restarts, screen, model_dir)
-        code = supervisor.run()
+        with running_tensorboard(screen, log_dir, model_dir) if job.tensorboard else (
+                contextlib.nullcontext()):
+            code = supervisor.run()
         if is_shown and code != errors.ConfigError.exit_code:
             _write_page(screen, fork_server, log_dir, model_dir)
         if fork_server:
             fork_server.close()
     _summarize(screen, children, supervisor.first_failure, code, model_dir)
     return code
+
+
+def _tensorboard_problems(job: JobConfig, model_dir: str) -> list[errors.Problem]:
+    if not job.tensorboard:
+        return []
+    if not model_dir:
+        return [model_dir_name.no_tensorboard("and the script chooses its model_dir", "")]
+    if importlib.util.find_spec("tensorboard") is None:
+        return [errors.Problem("tensorboard", True, "and TensorBoard is not installed here",
+                               "an installed one", "pip install tensorboard")]
+    return []
+
+
+@contextlib.contextmanager
+def running_tensorboard(screen: Screen, log_dir: pathlib.Path, model_dir: str) -> Iterator[None]:
+    """Runs TensorBoard within the context, and prints its address, or why it has none.
+
+    TensorBoard chooses port 6006, or the next one that is free, and listens on localhost alone.
+    """
+    def on_line(child: TaskProcess, text: str) -> None:
+        if found := _OF_TENSORBOARD.search(text):
+            screen.line("launch", f"TensorBoard: {found[0]}")
+
+    child = TaskProcess("tensorboard", [sys.executable, "-m", "tensorboard.main"],
+                        [f"--logdir={model_dir}"], environment.of_fork_server(),
+                        log_dir / "tensorboard.log", on_line)
+    child.start()
+    try:
+        yield
+    finally:
+        if (code := child.poll()) is not None:
+            screen.line("launch", f"TensorBoard ended before the job, {describe(code)}: see"
+                        f" {child.log_path}")
+        child.kill()
 
 
 def _environment(tf_config: str, share: tuple[int, str], command: Sequence[str]) -> dict[str, str]:

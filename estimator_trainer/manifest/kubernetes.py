@@ -120,7 +120,7 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
         spec["template"]["spec"]["subdomain"] = job.name
         jobs.append(_object(job, "batch/v1", "Job", spec, f"{job.name}-{role}"))
     return platform.job([_object(job, "v1", "Service", service), _network_policy(job, labels),
-                         *jobs], _COMMENT)
+                         *_tensorboard(job, config), *jobs], _COMMENT)
 
 
 def _jobset_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
@@ -144,7 +144,8 @@ def _jobset_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -
         # would delete the other tasks then, with their logs and exit codes.
         "successPolicy": {"operator": "All"},
         "replicatedJobs": jobs})
-    return platform.job([_network_policy(job, _labels(job)), jobset], _JOBSET_COMMENT)
+    return platform.job([_network_policy(job, _labels(job)), *_tensorboard(job, config), jobset],
+                        _JOBSET_COMMENT)
 
 
 def _tfjob_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
@@ -163,7 +164,7 @@ def _tfjob_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) ->
         return _experiment_files(job, config, spec)
     tfjob = _object(job, "kubeflow.org/v1", "TFJob", spec)
     policy = _network_policy(job, {"training.kubeflow.org/job-name": job.name})
-    return platform.job([policy, tfjob], _TFJOB_COMMENT)
+    return platform.job([policy, *_tensorboard(job, config), tfjob], _TFJOB_COMMENT)
 
 
 def _experiment_files(job: JobConfig, config: TrainerConfig,
@@ -175,8 +176,8 @@ def _experiment_files(job: JobConfig, config: TrainerConfig,
         replica["template"]["spec"]["containers"][0]["args"] += tuning.katib_flags(job, config)
     experiment = _object(job, "kubeflow.org/v1beta1", "Experiment",
                          tuning.of_katib(job, config, tfjob))
-    return platform.job([_network_policy(job, _labels(job)), experiment],
-                        f"{_TFJOB_COMMENT}\n{_KATIB_COMMENT}")
+    return platform.job([_network_policy(job, _labels(job)), *_tensorboard(job, config),
+                         experiment], f"{_TFJOB_COMMENT}\n{_KATIB_COMMENT}")
 
 
 def _roles(job: JobConfig) -> list[str]:
@@ -246,6 +247,23 @@ def _pod_spec(job: JobConfig, role: str, flags: Sequence[str], port_name: str) -
                 "fsGroup": USER, "fsGroupChangePolicy": "OnRootMismatch",
                 "seccompProfile": {"type": "RuntimeDefault"}},
             "containers": [container], "volumes": list(volumes.values())}
+
+
+def _tensorboard(job: JobConfig, config: TrainerConfig) -> list[dict[str, Any]]:
+    """Returns TensorBoard's Deployment, which outlives the job, if the user has requested one.
+
+    TensorBoard has no authentication. It listens on localhost alone, to which `kubectl
+    port-forward` connects. Its labels are not the job's, whose Service would name it as a task.
+    """
+    if not job.tensorboard:
+        return []
+    spec = _pod_spec(job, role_resources.TENSORBOARD, [f"--logdir={config.model_dir}"], "http")
+    spec["containers"][0] |= {"name": "tensorboard", "command": ["tensorboard"]}
+    del spec["containers"][0]["ports"]
+    labels = _labels(job) | {"app.kubernetes.io/name": "tensorboard"}
+    return [_object(job, "apps/v1", "Deployment", {
+        "replicas": 1, "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": spec}}, f"{job.name}-tensorboard")]
 
 
 def _job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dict[str, Any]:
@@ -331,18 +349,22 @@ def _platform(files: platform.Files, followed: str, deleted: str) -> platform.Pl
     def commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
         names = {"name": job.name, "first": f"{job.name}-{'chief' if job.chief else 'worker'}",
                  "jobs": " ".join(f"job/{job.name}-{role}" for role in _roles(job))}
+        forward = (f"kubectl port-forward -n {job.namespace} deployment/{job.name}-tensorboard 6006"
+                   "   # TensorBoard at http://localhost:6006")
         if job.tune:
             kind = f"-n {job.namespace} experiment/{job.name}"
             return [f"kubectl apply -f {folder}/job.yaml", f"kubectl describe {kind}",
+                    *[forward] * job.tensorboard,
                     f"kubectl delete {kind}   # before another search"]
         return [f"kubectl apply -f {folder}/job.yaml",
                 f"kubectl logs -n {job.namespace} -f {followed.format(**names)}",
+                *[forward] * job.tensorboard,
                 f"kubectl delete -n {job.namespace} {deleted.format(**names)}"
                 "   # before another run"]
 
     return platform.Platform(
         _problems, files, commands, _ROLE_KEYS, mount=lambda job: job.volume.partition(":")[2],
-        mount_advice="--volume=CLAIM:PATH above it, or ")
+        mount_advice="--volume=CLAIM:PATH above it, or ", runs_tensorboard=True)
 
 
 KUBERNETES = _platform(_files, "job/{first}", "{jobs}")

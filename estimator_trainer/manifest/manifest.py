@@ -14,7 +14,7 @@ import stat
 from typing import Iterator, Mapping, Sequence
 
 from estimator_trainer import errors, redaction, storage
-from estimator_trainer.checks import run_plan
+from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.cluster import task_config
 from estimator_trainer.manifest import (google_cloud, kubernetes, own_paths,
@@ -56,8 +56,9 @@ def write(job: JobConfig, config: TrainerConfig, flags: tuple[str, ...],
         tensorflow = platform.tensorflow(job)
         contents[source_package.NAME] = source_package.archive(
             _packed(plan, script), tensorflow, config.tf1,
-            [*([storage.PLUGIN] if storage.needs_plugin(config.paths.values()) else []),
-             *trackers.requirements(config.track)])
+            [*[storage.PLUGIN] * storage.needs_plugin(config.paths.values()),
+             *trackers.requirements(config.track),
+             *source_package.TENSORBOARD * job.tensorboard])
         if job.image:
             contents["Dockerfile"] = kubernetes.dockerfile(
                 source_package.NAME, tensorflow, job).encode()
@@ -126,8 +127,18 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             f"a role that {job.platform} does not write into TF_CONFIG",
             example=(errors.Setting("chief_name", "chief"), errors.Setting("evaluator", 1))))
     problems += tuning.problems(job, plan, flags)
+    problems += _tensorboard_problems(platform, job, config.model_dir)
     errors.refuse([*problems, *(wrong_roles or platform.problems(job, config))])
     return plan
+
+
+def _tensorboard_problems(platform: Platform, job: JobConfig,
+                          model_dir: str) -> list[errors.Problem]:
+    if not job.tensorboard or platform.runs_tensorboard and model_dir:
+        return []
+    why = (f"which {job.platform} does not run" if not platform.runs_tensorboard else
+           "and the script chooses its model_dir")
+    return [model_dir_name.no_tensorboard(why, model_dir)]
 
 
 def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> Iterator[errors.Problem]:

@@ -26,6 +26,7 @@ class Platform:
       role_keys: The keys of --resources that the scheduler has.
       mount: Returns the directory that all tasks share, or "".
       mount_advice: Words of a warning about a model_dir outside `mount`, before "a bucket".
+      runs_tensorboard: Whether `files` has TensorBoard beside the tasks, with --tensorboard.
       shares_disk: Whether tasks use the program, plug-ins and paths of this machine, so that no
         code is packed.
       takes_master: Whether the chief may be named `master`.
@@ -38,6 +39,7 @@ class Platform:
     role_keys: tuple[str, ...]
     mount: _OfJob = dataclasses.field(default=lambda job: "")
     mount_advice: str = ""
+    runs_tensorboard: bool = False
     shares_disk: bool = False
     takes_master: bool = False
     tensorflow: _OfJob = dataclasses.field(default=lambda job: source_package.tensorflow_here())

@@ -3,7 +3,7 @@
     --resources=ps:memory_gib=16,cpus=4     for one role, or for `all`
     --resources=FILE.json                   {"ps": {"memory_gib": 16, "tolerations": [...]}}
 
-The flags without a role (--cpus, --gpus) are the defaults.
+The flags without a role (--cpus, --gpus) are the defaults, but not of TensorBoard.
 """
 
 import dataclasses
@@ -15,11 +15,13 @@ from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 from estimator_trainer.errors import near_match, Problem, Setting
 from estimator_trainer.settings.job_config import GPU_TYPES, JobConfig, MOST_GPUS, ROLES
 
-_ALL, _FILE = "all", ".json"
+TENSORBOARD, _ALL, _FILE = "tensorboard", "all", ".json"
 _EXAMPLE = Setting("resources", "ps:memory_gib=16,cpus=4")
 # A label, an image, a machine type, a partition; it cannot end a line of a script.
 _TEXT = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
 _TAINT = re.compile(r"(?P<key>[\w./-]+)(=(?P<value>[\w.-]*))?:(?P<effect>\w+)")
+_NAMES = (*ROLES, TENSORBOARD, _ALL)
+_OF_TENSORBOARD = {"cpus": 1, "memory_gib": 4}
 _LEAST = {"cpus": 1, "memory_gib": 1, "gpus": 0}
 _MOST = {"cpus": 1 << 16, "memory_gib": 1 << 20, "gpus": MOST_GPUS}
 _EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
@@ -67,6 +69,8 @@ def of_role(job: JobConfig, role: str) -> Resources:
     values: dict[str, Any] = {name: getattr(job, name) for name in KEYS if hasattr(job, name)}
     if role not in ("chief", "worker"):
         values["gpus"] = 0
+    if role == TENSORBOARD:
+        values |= _OF_TENSORBOARD
     entries = [entry for text in job.resources for entry in _entries(text)]
     for entry in sorted(entries, key=lambda entry: entry.role != _ALL):
         if entry.role in (_ALL, role):
@@ -109,10 +113,11 @@ class _Wrong(Exception):
 def _check(entry: _Entry, job: JobConfig, keys: Sequence[str]) -> None:
     """Raises _Wrong if an entry has an unknown role or key, or a value that is not valid."""
     text, role, key, value = entry
-    if role not in (*ROLES, _ALL):
-        raise _Wrong(f"in which {role!r} is not a role", *_one_of(role, (*ROLES, _ALL)))
+    if role not in _NAMES:
+        raise _Wrong(f"in which {role!r} is not a role", *_one_of(role, _NAMES))
     if role != _ALL and not text.endswith(_FILE) and not getattr(job, role):
-        raise _Wrong(f"and the job has no {role}", f"a role of the job, or {Setting(role, 1)}")
+        count = True if role == TENSORBOARD else 1
+        raise _Wrong(f"and the job has no {role}", f"a role of the job, or {Setting(role, count)}")
     if key not in keys:
         raise _Wrong(f"in which {key!r} is not a key that {job.platform} has", *_one_of(key, keys))
     try:

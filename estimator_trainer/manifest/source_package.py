@@ -24,6 +24,9 @@ from estimator_trainer.plugins.plugin import Plugin
 
 STEM = f"estimator_trainer-{__version__}"
 NAME = f"{STEM}.tar.gz"
+# TensorFlow 2.21 comes without TensorBoard, which imports pkg_resources before 2.21; setuptools 82
+# has removed that.
+TENSORBOARD = ["tensorboard", "setuptools<82"]
 # The folder of the package estimator_trainer.
 _HERE = pathlib.Path(__file__).parents[1]
 _ENTRY_POINTS = {"console_scripts": ["estimator-trainer = estimator_trainer.cli:main"]}

@@ -43,6 +43,10 @@ class JobConfig:
         THE_JOB, "chief", "Name of the chief in TF_CONFIG; a master evaluates at every checkpoint"
         " itself. `manifest` takes master for AI Platform only.", choices=("chief", "master"))
 
+    tensorboard: bool = setting(
+        THE_JOB, False, "Run TensorBoard on model_dir: `launch` beside the tasks, until they end;"
+        " Kubernetes as a Deployment, which stays.")
+
     log_dir: str = setting(
         LAUNCH, "", "Directory of the tasks' logs. Default: MODEL_DIR/logs, on this machine.",
         is_path=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
+import io
 import json
+import pathlib
 import socket
 
 import pytest
 
-from estimator_trainer import environment, errors, machine
-from estimator_trainer.launcher import launch
+from estimator_trainer import cli, environment, errors, machine
+from estimator_trainer.launcher import launch, supervisor
 from tests.support import jobs
 
 pytestmark = pytest.mark.any_tensorflow
@@ -62,3 +65,56 @@ def test_divide_leaves_a_task_the_users_choice_of_threads(monkeypatch):
     ("", []), ("-1", []), ("0", ["0"]), ("2, GPU-ab", ["2", "GPU-ab"]), ("1,-1,2", ["1"])])
 def test_divide_shares_the_users_choice_of_gpus(variable, expected):
     assert machine.visible_gpus(variable) == expected
+
+
+def _screen() -> tuple[supervisor.Screen, io.StringIO]:
+    stream = io.StringIO()
+    return supervisor.Screen(["chief:0"], None, stream), stream
+
+
+def _stand_in(folder, monkeypatch, *lines: str) -> None:
+    """Puts a program in the place of TensorBoard."""
+    (folder / "tensorboard").mkdir()
+    (folder / "tensorboard" / "__init__.py").touch()
+    (folder / "tensorboard" / "main.py").write_text("\n".join(lines))
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+
+
+def test_tensorboard_ends_with_the_context_after_its_address_was_shown(tmp_path, monkeypatch):
+    _stand_in(tmp_path, monkeypatch, "import os, pathlib, sys, time",
+              "pathlib.Path('pid').write_text(f'{os.getpid()} {sys.argv[1:]}')",
+              "print('NOTE: loads', file=sys.stderr)",
+              "print('TensorBoard 2.15.2 at http://localhost:6007/ (Press)', file=sys.stderr)",
+              "time.sleep(100)")
+    monkeypatch.chdir(tmp_path)
+    screen, stream = _screen()
+    with launch.running_tensorboard(screen, tmp_path, "gs://bucket/m"):
+        jobs.wait_for(lambda: "6007" in stream.getvalue(), 20)
+        pid, _, words = (tmp_path / "pid").read_text().partition(" ")
+        assert words == "['--logdir=gs://bucket/m']"
+    assert not (pathlib.Path("/proc") / pid).exists()
+    assert stream.getvalue() == "launch  | TensorBoard: http://localhost:6007/\n"
+    assert "NOTE: loads" in (tmp_path / "tensorboard.log").read_text()
+
+
+def test_tensorboard_that_fails_is_named_and_the_job_goes_on(tmp_path, monkeypatch):
+    _stand_in(tmp_path, monkeypatch, "import no_such_module")
+    screen, stream = _screen()
+    with launch.running_tensorboard(screen, tmp_path, "/m"):
+        jobs.wait_for(lambda: "Error" in stream.getvalue(), 20)
+    shown = stream.getvalue().splitlines()
+    assert shown[0] == "launch  | TensorBoard: ModuleNotFoundError: No module named 'no_such_module'"
+
+
+def test_tensorboard_is_refused_where_it_cannot_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.py").touch()
+    ran = jobs.program("launch", "--tensorboard", "--", "run", "my.py")
+    assert ran.returncode == 2 and ran.stderr == (
+        "estimator-trainer: tensorboard is True (from --tensorboard), and the script chooses its"
+        " model_dir; expected TensorBoard by its own command. For example: tensorboard"
+        " --logdir=gs://bucket/job\n")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert cli.main(["launch", "--tensorboard", "--", f"--model_dir={tmp_path}/m"]) == 2
+    assert "not installed here; expected an installed one" in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import pathlib
 import re
+import tarfile
 from typing import Any
 
 import pytest
 
-from estimator_trainer import errors
+from estimator_trainer import cli, errors
+from estimator_trainer.manifest import source_package
 from tests.support import platform_schemas
 from tests.support.manifests import documents, objects, write
 
@@ -131,9 +133,59 @@ def test_ai_platform_gives_each_role_its_own_machines() -> None:
         "imageUri": "REGISTRY/digits:1"}
 
 
+@pytest.mark.parametrize("platform", ["tfjob", "kubernetes", "jobset"])
+def test_tensorboard_is_a_deployment_that_no_task_and_no_peer_sees(platform: str) -> None:
+    printed = write(f"--platform={platform}", *_JOB, "--name=ctr", "--volume=disk:/shared",
+                    "--tensorboard", "--resources=tensorboard:cpus=3", "--resources=all:gpus=0",
+                    "--resources=all:node_selector=zone:a", flags=["--model_dir=/shared/ctr"])
+    values = documents()
+    for value in values:
+        platform_schemas.check_kubernetes(value)
+    (deployment,) = [value for value in values if value["kind"] == "Deployment"]
+    assert deployment["metadata"]["name"] == "ctr-tensorboard"
+    template = deployment["spec"]["template"]
+    labels = template["metadata"]["labels"]
+    assert deployment["spec"]["selector"]["matchLabels"] == labels
+    (policy,) = [value for value in values if value["kind"] == "NetworkPolicy"]
+    assert not policy["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+    (container,) = template["spec"]["containers"]
+    assert [*container["command"], *container["args"]] == ["tensorboard", "--logdir=/shared/ctr"]
+    assert "ports" not in container and container["resources"] == {
+        "requests": {"cpu": "3", "memory": "4Gi"}, "limits": {"memory": "4Gi"}}
+    assert {"name": "shared", "mountPath": "/shared"} in container["volumeMounts"]
+    assert template["spec"]["nodeSelector"] == {"zone": "a"}
+    assert template["spec"]["securityContext"]["runAsNonRoot"] is True
+    assert "kubectl port-forward -n default deployment/ctr-tensorboard 6006" in printed
+    # `kubectl delete` before another run leaves TensorBoard.
+    assert "tensorboard" not in printed.partition("kubectl delete")[2]
+
+
+def test_an_image_has_tensorboard_on_request_alone() -> None:
+    found = []
+    for flags in ([], ["--tensorboard"]):
+        write("--platform=kubernetes", *flags)
+        with tarfile.open(f"manifest/{source_package.NAME}") as tar:
+            found.append(tar.extractfile(f"{source_package.STEM}/setup.py").read())  # type: ignore
+    assert [b"'tensorboard', 'setuptools<82'" in each for each in found] == [False, True]
+
+
+@pytest.mark.parametrize("platform, command, words", [
+    ("vertex", [], "which vertex does not run"), ("slurm", [], "which slurm does not run"),
+    ("ai-platform", [], "which ai-platform does not run"),
+    ("kubernetes", ["run", "my.py"], "and the script chooses its model_dir")])
+def test_tensorboard_is_refused_where_it_cannot_run(
+        platform: str, command: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pathlib.Path("my.py").touch()
+    assert cli.main(["manifest", f"--platform={platform}", "--tensorboard", "--image=a:1", "--",
+                     *(command or ["--model_dir=gs://bucket/ctr"])]) == 2
+    folder = "gs://bucket/job" if command else "gs://bucket/ctr"
+    assert (f"tensorboard is True (from --tensorboard), {words}; expected TensorBoard by its own"
+            f" command. For example: tensorboard --logdir={folder}\n") in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("platform, text, expected", [
     ("kubernetes", "pss:cpus=4", "in which 'pss' is not a role; expected one of chief, worker, ps,"
-     " evaluator, all. Did you mean 'ps'? For example: --resources=ps:memory_gib=16,cpus=4"),
+     " evaluator, tensorboard, all. Did you mean 'ps'? For example: --resources=ps:memory_gib=16,cpus=4"),
     ("kubernetes", "ps:cpu=4", "in which 'cpu' is not a key that kubernetes has; expected one of"
      " cpus, memory_gib, gpus, image, node_selector, tolerations, priority_class. Did you mean"
      " 'cpus'?"),
@@ -145,6 +197,7 @@ def test_ai_platform_gives_each_role_its_own_machines() -> None:
     ("vertex", "worker:gpu_type=L4", "in which gpu_type of worker is 'L4'; expected one of NVIDIA"),
     ("kubernetes", "evaluator:cpus=1", "and the job has no evaluator; expected a role of the job,"
      " or --evaluator=1"),
+    ("kubernetes", "tensorboard:cpus=1", "expected a role of the job, or --tensorboard."),
     ("kubernetes", "ps", "expected ROLE:key=value,key=value, or FILE.json"),
     ("kubernetes", "ps:image=two words", "expected a name without spaces"),
     ("kubernetes", "ps:node_selector=pool", "expected KEY:VALUE"),

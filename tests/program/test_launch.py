@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pathlib
 import re
 import signal
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 
@@ -233,3 +235,24 @@ def test_an_evaluator_that_fails_fails_alone_and_the_chief_evaluates(tmp_path):
     result = jobs.result(tmp_path / "model")
     assert result["status"] == "done" and result["role"] == "chief:0" and result["metrics"]
     assert len(result["exports"]) == 1
+
+
+@pytest.mark.soak
+@pytest.mark.cluster
+def test_tensorboard_shows_the_job_while_it_runs_and_ends_with_it(tmp_path):
+    pytest.importorskip("tensorboard")
+    with _launched(tmp_path, ["--worker=1", "--ps=1", "--tensorboard"],
+                   ["--train_steps=0", "--save_summary_steps=10"]) as launcher:
+        found = []
+        jobs.wait_for(lambda: found.extend(
+            re.findall(r"TensorBoard: (http://\S+)", launcher.log_path.read_text())) or found, _TIMEOUT_SECS)
+
+        def tags():
+            with contextlib.suppress(OSError), urllib.request.urlopen(
+                    f"{found[0]}data/plugin/scalars/tags", timeout=10) as answer:
+                return json.load(answer)
+
+        jobs.wait_for(lambda: "loss" in str(tags()), _TIMEOUT_SECS)
+        launcher.process.send_signal(signal.SIGTERM)
+        assert _ends(launcher) == 143
+        assert tags() is None

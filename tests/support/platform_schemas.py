@@ -13,8 +13,8 @@ import googleapiclient
 from tests.support import kubernetes_schemas
 
 _APIS = {"Service": "v1", "Job": "batch/v1", "NetworkPolicy": "networking.k8s.io/v1",
-         "Experiment": "kubeflow.org/v1beta1", "TFJob": "kubeflow.org/v1",
-         "JobSet": "jobset.x-k8s.io/v1alpha2"}
+         "Deployment": "apps/v1", "Experiment": "kubeflow.org/v1beta1",
+         "TFJob": "kubeflow.org/v1", "JobSet": "jobset.x-k8s.io/v1alpha2"}
 # The packages' models have no enumerations; these are those of the APIs' reference.
 _ENUMS = {
     "JobSpec.completionMode": ("NonIndexed", "Indexed"),
