@@ -60,8 +60,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         first = environment.Environment(tf_config=tf_configs[0])
         plan = run_plan.for_script(script, config, first) if script else run_plan.for_training(
             dataclasses.replace(config, model_dir=model_dir), first, Invocation(user_set))
-        errors.refuse([*map(_of_task_flags, plan.problems),
-                       *_tensorboard_problems(job, model_dir)])
+        errors.refuse([*map(_of_task_flags, plan.problems), *_own_problems(job, model_dir)])
         log_dir = make_log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
         shares = divide(job.tasks, gpus, num_cores)
@@ -77,8 +76,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
         if is_shown := config.report and bool(model_dir):
             screen.line("launch", model_dir_name.while_it_runs(model_dir))
         supervisor = Supervisor(children, job.max_restarts, screen, model_dir)
-        with running_tensorboard(screen, log_dir, model_dir) if job.tensorboard else (
-                contextlib.nullcontext()):
+        with running_tensorboard(screen, log_dir, model_dir if job.tensorboard else ""):
             code = supervisor.run()
         if is_shown and code != errors.ConfigError.exit_code:
             _write_page(screen, fork_server, log_dir, model_dir)
@@ -88,7 +86,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     return code
 
 
-def _tensorboard_problems(job: JobConfig, model_dir: str) -> list[errors.Problem]:
+def _own_problems(job: JobConfig, model_dir: str) -> list[errors.Problem]:
     if not job.tensorboard:
         return []
     if not model_dir:
@@ -101,9 +99,9 @@ def _tensorboard_problems(job: JobConfig, model_dir: str) -> list[errors.Problem
 
 @contextlib.contextmanager
 def running_tensorboard(screen: Screen, log_dir: pathlib.Path, model_dir: str) -> Iterator[None]:
-    """Runs TensorBoard within the context, and prints its address, or why it has none.
+    """Runs TensorBoard on model_dir, if any, and prints its address, or why it has none.
 
-    TensorBoard chooses port 6006, or the next one that is free, and listens on localhost alone.
+    TensorBoard ends with the context. It chooses port 6006, or the next one that is free, and listens on localhost alone.
     """
     def on_line(child: TaskProcess, text: str) -> None:
         if found := _OF_TENSORBOARD.search(text):
@@ -112,6 +110,9 @@ def running_tensorboard(screen: Screen, log_dir: pathlib.Path, model_dir: str) -
     child = TaskProcess("tensorboard", [sys.executable, "-m", "tensorboard.main"],
                         [f"--logdir={model_dir}"], environment.of_fork_server(),
                         log_dir / "tensorboard.log", on_line)
+    if not model_dir:
+        yield
+        return
     child.start()
     try:
         yield

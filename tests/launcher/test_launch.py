@@ -98,12 +98,12 @@ def test_tensorboard_ends_with_the_context_after_its_address_was_shown(tmp_path,
 
 
 def test_tensorboard_that_fails_is_named_and_the_job_goes_on(tmp_path, monkeypatch):
-    _stand_in(tmp_path, monkeypatch, "import no_such_module")
+    _stand_in(tmp_path, monkeypatch, "import no_module")
     screen, stream = _screen()
     with launch.running_tensorboard(screen, tmp_path, "/m"):
         jobs.wait_for(lambda: "Error" in stream.getvalue(), 20)
     shown = stream.getvalue().splitlines()
-    assert shown[0] == "launch  | TensorBoard: ModuleNotFoundError: No module named 'no_such_module'"
+    assert shown[0] == "launch  | TensorBoard: ModuleNotFoundError: No module named 'no_module'"
 
 
 def test_tensorboard_is_refused_where_it_cannot_run(tmp_path, monkeypatch, capsys):

@@ -243,15 +243,15 @@ def test_tensorboard_shows_the_job_while_it_runs_and_ends_with_it(tmp_path):
     pytest.importorskip("tensorboard")
     with _launched(tmp_path, ["--worker=1", "--ps=1", "--tensorboard"],
                    ["--train_steps=0", "--save_summary_steps=10"]) as launcher:
-        found = []
-        jobs.wait_for(lambda: found.extend(
-            re.findall(r"TensorBoard: (http://\S+)", launcher.log_path.read_text())) or found, _TIMEOUT_SECS)
+        def address():
+            return re.search(r"TensorBoard: (http://\S+)", launcher.log_path.read_text())
 
         def tags():
             with contextlib.suppress(OSError), urllib.request.urlopen(
-                    f"{found[0]}data/plugin/scalars/tags", timeout=10) as answer:
+                    f"{address()[1]}data/plugin/scalars/tags", timeout=10) as answer:
                 return json.load(answer)
 
+        jobs.wait_for(address, _TIMEOUT_SECS)
         jobs.wait_for(lambda: "loss" in str(tags()), _TIMEOUT_SECS)
         launcher.process.send_signal(signal.SIGTERM)
         assert _ends(launcher) == 143
