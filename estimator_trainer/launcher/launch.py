@@ -56,8 +56,7 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     with reserved(job.host, tasks) as cluster:
         tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
                       for role, index in tasks]
-        # Every task would find the same problems, because all the ports are on this machine.
-        first = environment.Environment(tf_config=tf_configs[0])
+        first = environment.Environment(tf_config=tf_configs[0])  # All find the same problems.
         plan = run_plan.for_script(script, config, first) if script else run_plan.for_training(
             dataclasses.replace(config, model_dir=model_dir), first, Invocation(user_set))
         errors.refuse([*map(_of_task_flags, plan.problems), *_own_problems(job, model_dir)])
@@ -101,7 +100,8 @@ def _own_problems(job: JobConfig, model_dir: str) -> list[errors.Problem]:
 def running_tensorboard(screen: Screen, log_dir: pathlib.Path, model_dir: str) -> Iterator[None]:
     """Runs TensorBoard on model_dir, if any, and prints its address, or why it has none.
 
-    TensorBoard ends with the context. It chooses port 6006, or the next one that is free, and listens on localhost alone.
+    TensorBoard ends with the context. It listens on localhost alone, at port 6006 or the next free
+    one.
     """
     def on_line(child: TaskProcess, text: str) -> None:
         if found := _OF_TENSORBOARD.search(text):

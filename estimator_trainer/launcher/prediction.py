@@ -3,7 +3,7 @@
 from typing import Sequence
 
 from estimator_trainer import environment, errors, machine
-from estimator_trainer.checks import run_plan
+from estimator_trainer.checks import model_dir_name, run_plan
 from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.cluster import share
 from estimator_trainer.launcher import launch
@@ -24,7 +24,9 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
       ConfigError: for any problem that is found before a task starts.
     """
     count, whole = job.num_shares, share.of(config.share, variables)
-    errors.refuse(run_plan.for_one_process(config, variables, Invocation(user_set)).problems)
+    plan = run_plan.for_one_process(config, variables, Invocation(user_set))
+    errors.refuse([*plan.problems, *[model_dir_name.no_tensorboard(
+        "and the tasks predict", config.model_dir)] * job.tensorboard])
     names = [f"predict:{index}" for index in range(count)]
     screen = Screen(names, None, is_coloured=not variables.no_color)
     gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()

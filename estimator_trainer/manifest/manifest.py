@@ -127,18 +127,17 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             f"a role that {job.platform} does not write into TF_CONFIG",
             example=(errors.Setting("chief_name", "chief"), errors.Setting("evaluator", 1))))
     problems += tuning.problems(job, plan, flags)
-    problems += _tensorboard_problems(platform, job, config.model_dir)
+    problems += _tensorboard_problems(platform, job, config.model_dir, flags)
     errors.refuse([*problems, *(wrong_roles or platform.problems(job, config))])
     return plan
 
 
-def _tensorboard_problems(platform: Platform, job: JobConfig,
-                          model_dir: str) -> list[errors.Problem]:
-    if not job.tensorboard or platform.runs_tensorboard and model_dir:
-        return []
-    why = (f"which {job.platform} does not run" if not platform.runs_tensorboard else
-           "and the script chooses its model_dir")
-    return [model_dir_name.no_tensorboard(why, model_dir)]
+def _tensorboard_problems(platform: Platform, job: JobConfig, model_dir: str,
+                          flags: Sequence[str]) -> list[errors.Problem]:
+    whys = ["and the tasks predict"] * platform_lib.does_predict(flags)
+    whys += [f"which {job.platform} does not run"] * (not platform.runs_tensorboard)
+    whys += ["and the script chooses its model_dir"] * (not model_dir)
+    return [model_dir_name.no_tensorboard(why, model_dir) for why in whys[:job.tensorboard]]
 
 
 def _path_problems(config: TrainerConfig, flags: Sequence[str]) -> Iterator[errors.Problem]:

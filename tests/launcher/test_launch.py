@@ -117,4 +117,8 @@ def test_tensorboard_is_refused_where_it_cannot_run(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert cli.main(["launch", "--tensorboard", "--", f"--model_dir={tmp_path}/m"]) == 2
     assert "not installed here; expected an installed one" in capsys.readouterr().err
+    (tmp_path / "new.csv").touch()
+    assert cli.main(["launch", "--tensorboard", "--", "predict", f"--output={tmp_path}/p/",
+                     f"--data={tmp_path}/new.csv", f"--model_dir={tmp_path}/m"]) == 2
+    assert "(from --tensorboard), and the tasks predict" in capsys.readouterr().err
     assert not (tmp_path / "m").exists()

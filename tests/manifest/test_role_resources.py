@@ -172,6 +172,8 @@ def test_an_image_has_tensorboard_on_request_alone() -> None:
 @pytest.mark.parametrize("platform, command, words", [
     ("vertex", [], "which vertex does not run"), ("slurm", [], "which slurm does not run"),
     ("ai-platform", [], "which ai-platform does not run"),
+    ("kubernetes", ["predict", "--output=/p/", "--data=/a.csv", "--export_dir=/e"],
+     "and the tasks predict"),
     ("kubernetes", ["run", "my.py"], "and the script chooses its model_dir")])
 def test_tensorboard_is_refused_where_it_cannot_run(
         platform: str, command: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
