@@ -148,6 +148,7 @@ class Launch(Train, total=False):
     evaluator: int
     max_restarts: int
     chief_name: Literal["chief", "master"]
+    tensorboard: bool
     log_dir: str | os.PathLike[str]
     share_import: bool
     host: str
