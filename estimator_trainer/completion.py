@@ -21,7 +21,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 
 # This line lets the shell add the names of files.
 FILES = ":files"
-_REPEATABLE = ("param", "plugin_flag")
+_REPEATABLE = ("param", "plugin_flag", "eval_set")
 _OF_FILES = ("_files", "_file", "_dir")
 # The values of flags that have no choices in the settings.
 _VALUES = {"checkpoint": ("latest", "best", "all", "step="),

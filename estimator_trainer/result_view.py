@@ -64,8 +64,12 @@ def chart(history: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
     for place, curves in enumerate(charts, start=1):
         axes = made.add_subplot(rows, columns, place)
         for name in (each for each in curves if each in known):
-            points = [(each["global_step"], each[name]) for each in history if name in each]
-            axes.plot(*zip(*points), marker="o" if len(points) < 30 else None, label=name)
+            # A further set of evaluation data has a curve of its own.
+            for of_set in sorted({each.get("eval_name", "") for each in history if name in each}):
+                points = [(each["global_step"], each[name]) for each in history
+                          if name in each and each.get("eval_name", "") == of_set]
+                axes.plot(*zip(*points), marker="o" if len(points) < 30 else None,
+                          label=f"{name} {of_set}".strip())
         axes.set_xlabel("global step")
         axes.legend()
     return made

@@ -8,8 +8,9 @@ and keeps all but `error` and `result` under the same names (reports/history.py)
     train (step, examples_per_sec, loss)         with each logged line of training
     load                                         a ps has served for a while
     sample                                       steps of a trainer beside others were traced
-    evaluation                                   a checkpoint has been evaluated
+    evaluation                                   a checkpoint has been evaluated, on all sets
     result                                       the same by another evaluator; not in the history
+    evaluation_set                               it has been evaluated on a further set of data
     error (message)                              the sentence that explains a failure
     end (status, step, reason)                   with the last line
 """

@@ -88,8 +88,9 @@ FILES = (
          "the output of that task; `logs/report.log` is the output of the page's writer", "launch"),
     File("tmp_worker_INDEX/*", "worker", "in an all-reduce, where every trainer saves",
          "a worker's own checkpoints and events, which nothing reads", "request"),
-    File("eval_NAME/events.out.tfevents.*", _LAST, "in a script whose EvalSpec has a name",
-         "the same as in `eval/`", "request"),
+    File("eval_NAME/events.out.tfevents.*", _LAST,
+         "with `--eval_set`, and in a script whose EvalSpec has a name", "the same as in `eval/`",
+         "request"),
     File("plugins/profile/*", _CHIEF, "with `--profile_steps`", "profiles, for TensorBoard",
          "request"),
     File("lease.json", _CHIEF, "during a training, every 10 s",
@@ -150,11 +151,13 @@ HISTORY = {
     "sample": ("A few steps of a trainer beside others were traced.",
                "step own_secs input_secs ps_secs workers_secs received_bytes sent_bytes"),
     "load": ("A ps has served for a while; every minute in a long run.", "secs cpu memory_mb"),
-    "evaluation": ("An evaluation ended.", "step examples secs metrics cpu memory_mb"),
+    "evaluation": ("An evaluation ended, of all sets.", "step examples secs metrics cpu memory_mb"),
+    "evaluation_set": ("The evaluation of an `--eval_set` ended.",
+                       "eval_name step examples secs metrics cpu memory_mb"),
     "end": ("The process is about to end.", "status step reason exit_code"),
     "exit": ("`launch` saw the process end.", "by began code")}
 # Kinds that a short job may lack, and fields that only some jobs have.
-HISTORY_RARE = {"sample", "load"}
+HISTORY_RARE = {"sample", "load", "evaluation_set"}
 HISTORY_OPTIONAL = {"own_steps_per_sec", "others_updates"}
 HISTORY_FIELDS = {
     "task": "The task, such as `chief:0` or `local`.",
@@ -163,7 +166,7 @@ HISTORY_FIELDS = {
     "pid": "Id of the process.",
     "parameters": "Number of trainable parameters.",
     "layers": "Each layer, with its parameters.",
-    "step": "The global step; in `evaluation` the checkpoint's.",
+    "step": "The global step; of an evaluation the checkpoint's.",
     "max_steps": "The global step at which training ends; null: at the end of its input.",
     "metric": "The metric that ends training when it gets no better; empty without that rule.",
     "loss": "The training loss at that step.",
@@ -184,7 +187,8 @@ HISTORY_FIELDS = {
     "memory_mb": "Memory of the process, in MB.",
     "examples": "Number of evaluated examples.",
     "secs": "Duration of the evaluation, or else the time since the previous line, in seconds.",
-    "metrics": "The metrics, by name.",
+    "metrics": "The metrics, by name; in `evaluation` those of an `--eval_set` as SET/NAME.",
+    "eval_name": "The name of the `--eval_set`.",
     "status": "The status of [the last line](#the-last-line).",
     "reason": "The reason of [the last line](#the-last-line).",
     "exit_code": "The exit code that the process is about to return.",

@@ -9,6 +9,7 @@ from typing import Any, Mapping, Protocol
 from estimator_trainer import versions as versions_lib
 from estimator_trainer.cluster import task_config
 from estimator_trainer.errors import Problem
+from estimator_trainer.plugins.eval_sets import EvalSet
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.source_files import Script
@@ -44,6 +45,7 @@ class Plan:
       data: The input_fn plug-in, of evaluation and prediction where training has its own; or None.
       train_data: The input_fn plug-in of training, or None if it is `data`.
       serving: The plug-in of --serving_input_fn, or None.
+      eval_sets: The further sets of evaluation data.
       script_run: The training that the script has begun; None before, and without a script.
       recorded: The earlier run in the same model_dir, or None.
       changes: The differences from that run.
@@ -66,6 +68,7 @@ class Plan:
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    eval_sets: tuple[EvalSet, ...] = ()
     versions: versions_lib.Versions = dataclasses.field(default_factory=versions_lib.installed)
     began: float = dataclasses.field(default_factory=time.monotonic, compare=False)
 

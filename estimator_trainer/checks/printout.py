@@ -50,6 +50,9 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "train_steps": config.train_steps, "length": _length(config),
         "model_fn": _plugin(plan.model),
         **{name: _plugin(plugin) for name, plugin in inputs.items()},
+        **({"eval_sets": [*map(str, plan.eval_sets)],
+            "best_metric": _metric(config.best_metric, config.best_mode),
+            "early_stopping": _early_stopping(config)} if plan.eval_sets else {}),
         "params": dict(plan.params.values) if plan.params else {},
         "versions": str(plan.versions),
         "model_dir": config.model_dir or "(a new temporary directory)",
@@ -57,6 +60,15 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
         "warnings": [*versions.warnings(plan.versions), *found.warnings],
         "problems": [str(problem) for problem in (*plan.problems, *found.problems)],
     }
+
+
+def _early_stopping(config: TrainerConfig) -> str:
+    return _metric(config.early_stopping_metric, config.early_stopping_mode) if (
+        config.early_stopping_metric) else "-"
+
+
+def _metric(name: str, mode: str) -> str:
+    return f"{name}, {'the lowest' if mode == 'min' else 'the highest'}"
 
 
 def _length(config: TrainerConfig) -> str:

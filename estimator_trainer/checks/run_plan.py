@@ -9,7 +9,7 @@ from estimator_trainer.checks import length_rule, machine_check, model_dir_name
 from estimator_trainer.checks.plan import Invocation, Plan, ScriptRun
 from estimator_trainer.cluster import ports, rank_source, task_config, topology
 from estimator_trainer.environment import Environment
-from estimator_trainer.plugins import loader, params, trackers
+from estimator_trainer.plugins import eval_sets, loader, params, trackers
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.record import changes as changes_lib, recorded_run
@@ -174,6 +174,7 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
             _of_flags(plan, data.training or data.evaluation),
             recorded.params(plan.plugins) if recorded else params.Recorded({}, ())))
     changes, note = None, ""
+    sets = _eval_sets(problems, config, data.evaluation, merged) if merged and data else ()
     if merged and data and num_replicas:
         merged, note, problem = share_batch(
             config.global_batch_size, data.training or data.evaluation, merged, num_replicas)
@@ -182,9 +183,19 @@ def _with_plugins(config: TrainerConfig, task: task_config.TaskConfig, problems:
         changes = _collect(problems, lambda: changes_lib.accepted(
             recorded, config, plan.plugins, merged))
     return dataclasses.replace(
-        plan, params=merged, changes=tuple(changes or ()),
+        plan, params=merged, eval_sets=sets, changes=tuple(changes or ()),
         notes=(*invocation.notes, *filter(None, [note])),
         problems=tuple(map(recorded.sourced, problems) if recorded else problems))
+
+
+def _eval_sets(problems: Problems, config: TrainerConfig, data: Plugin, merged: params.Params
+               ) -> tuple[eval_sets.EvalSet, ...]:
+    sets = _collect(problems, lambda: eval_sets.of_settings(config.eval_set, data, merged)) or ()
+    problems += eval_sets.metric_problems(
+        {"best_metric": config.best_metric, "trial_metric": config.trial_metric,
+         "early_stopping_metric": config.early_stopping_metric},
+        [each.name for each in sets])
+    return sets
 
 
 def _as_recorded(problems: Problems, config: TrainerConfig, invocation: Invocation,

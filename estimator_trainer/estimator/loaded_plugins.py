@@ -12,8 +12,9 @@ import tensorflow as tf
 
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.errors import ConfigError, first_line, near_match, Problem, Setting
-from estimator_trainer.estimator import (input_fn_adapter, model_class, model_fn_adapter,
-                                         model_shape, random_state, serving_input, user_estimator)
+from estimator_trainer.estimator import (evaluation_sets, input_fn_adapter, model_class,
+                                         model_fn_adapter, model_shape, random_state, serving_input,
+                                         user_estimator)
 from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.input import not_finite as not_finite_lib
 from estimator_trainer.plugins import fingerprints, importing, loader, source_files
@@ -73,6 +74,7 @@ class LoadedPlugins:
         beside those of the training, or None.
       instance_problem: The function of that module that returns what is wrong with the values of an
         instance that came as JSON or as a dict, or None.
+      eval_sets: The further sets of evaluation data.
     """
 
     model_fn: model_fn_adapter.ModelFn
@@ -93,6 +95,7 @@ class LoadedPlugins:
     rows_to_predict: Callable[..., Any] | None = None
     compared_columns: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     instance_problem: Callable[[Mapping[str, Any]], str] | None = None
+    eval_sets: tuple[evaluation_sets.LoadedSet, ...] = ()
 
 
 def load(plan: Plan) -> LoadedPlugins:
@@ -108,7 +111,9 @@ def load(plan: Plan) -> LoadedPlugins:
     loaded, module = _adapted(plan)
     with random_state.kept():
         spec = input_fn_adapter.describe(loaded.input_fn, loaded.params)
-        _check(plan, spec)
+        _check(plan, f"input_fn {plan.data.name!r}" if plan.data else "", spec)
+        evaluation_sets.check(loaded.eval_sets, spec.features, loaded.params,
+                              functools.partial(_check, plan))
         key = _key_column(plan, module, spec.features, loaded.params)
         _check_end(plan, loaded.input_fn, loaded.params)
     data = record_file.described(spec.features, spec.labels, loaded.data)
@@ -127,7 +132,7 @@ def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:
       ConfigError: if a plug-in or its data cannot be used.
     """
     recorded = plan.recorded.record.data if plan.recorded else None
-    loaded, module = _adapted(plan, recorded)
+    loaded, module = _adapted(dataclasses.replace(plan, eval_sets=()), recorded)
     changes.log_changes(
         plan.recorded, plan.changes, plan.config.allow_changed, {}, loaded.sources)
     if features is None and plan.config.is_data_json:
@@ -205,6 +210,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
         batch_size = plan.config.global_batch_size
         params = plan.params.with_data(known, {"batch_size": batch_size} if batch_size else {})
         model = model_shape.model_of(model_thing, plan, params)
+        sets = evaluation_sets.load(plan, model, known)
     model_fn = model_fn_adapter.adapt(model.function, plan.config, plan.task)
     own = model_shape.input_fn_for(model, input_function, plan)
     own_of_training = train_function and model_shape.input_fn_for(model, train_function, plan)
@@ -218,7 +224,7 @@ def _adapted(plan: Plan, known: Mapping[str, Any] | None = None
         model.estimator, data=known, sources=sources,
         starts_over=bool(getattr(module, "STARTS_OVER", False)),
         compared_columns=None if plan.train_data else getattr(module, "compared_columns", None),
-        class_names=class_names({**known, **params})), module
+        class_names=class_names({**known, **params}), eval_sets=sets), module
 
 
 def data_problem(plan: Plan) -> str:
@@ -304,18 +310,18 @@ def _check_end(plan: Plan, input_fn: input_fn_adapter.InputFn, params: dict[str,
         advice="Leave out .repeat(), or set epochs or steps."))
 
 
-def _check(plan: Plan, spec: input_fn_adapter.DataSpec) -> None:
-    assert plan.data is not None
+def _check(plan: Plan, name: str, spec: input_fn_adapter.DataSpec) -> None:
     eval_steps = plan.config.eval_steps
     if spec.is_infinite and not eval_steps:
         raise ConfigError(
-            f"input_fn {plan.data.name!r} yields a dataset without end in mode 'eval', and"
+            f"{name} yields a dataset without end in mode 'eval', and"
             f" eval_steps is 0 (from {Setting('eval_steps')}), the whole set: evaluation would"
             " never end. Leave out .repeat() in that mode, or set a number. For example:"
             f" {Setting('eval_steps', 100)}")
     if 0 < eval_steps < spec.batches:
-        logging.warning("evaluation covers %d of %d batches: eval_steps is %d (from %s); 0 is the"
-                        " whole set", eval_steps, spec.batches, eval_steps, Setting("eval_steps"))
+        logging.warning("evaluation%s covers %d of %d batches: eval_steps is %d (from %s); 0 is the"
+                        " whole set", f" of {name}" * name.startswith("eval_set"), eval_steps,
+                        spec.batches, eval_steps, Setting("eval_steps"))
 
 
 def is_key_feature(plan: Plan, features: Any) -> bool:

@@ -9,7 +9,7 @@ import functools
 import json
 import posixpath
 import time
-from typing import Any, Callable, Collection, Mapping
+from typing import Any, Callable, Collection, Iterable, Mapping
 
 from absl import logging
 import numpy as np
@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from estimator_trainer import errors, schema, task_events
 from estimator_trainer.coordination import shared_files
+from estimator_trainer.estimator.evaluation_sets import LoadedSet
 from estimator_trainer.graph import graph_state
 
 _FILE = "evaluated.json"
@@ -35,11 +36,16 @@ class _LastEvaluation:
 class EvaluationLog(tf.estimator.Exporter):
     """An exporter that logs every evaluation and keeps the last one, and exports nothing.
 
-    In the Estimator's public API, exporters alone see each evaluation in every role.
+    In the Estimator's public API, exporters alone see each evaluation in every role. So this one
+    evaluates the further sets too, on the checkpoint of each evaluation.
 
     Attributes:
       checkpoint_path: The checkpoint evaluated last, or "".
-      metrics: Metrics of that evaluation, plain Python numbers by name.
+      metrics: Metrics of that evaluation, plain Python numbers by name; those of a further set are
+        SET/NAME.
+      result: All that was returned for that evaluation, arrays too, by the same names; None
+        before the first evaluation of this process.
+      sets: The further sets of evaluation data.
       exports: Paths of all exports of this process.
       returned: What `Estimator.evaluate` returned last in this process; None before.
       returned_exports: What the user's exporters returned after that, each one's path or None.
@@ -54,12 +60,15 @@ class EvaluationLog(tf.estimator.Exporter):
 
     def __init__(self, on_batch: Callable[[], None] = lambda: None,
                  unfinished: Collection[str] = (),
-                 is_made_elsewhere: Callable[[], bool] = lambda: False):
+                 is_made_elsewhere: Callable[[], bool] = lambda: False,
+                 sets: Iterable[LoadedSet] = ()):
         """Makes an empty log, which calls `on_batch` after each batch that is evaluated."""
         self.progress = EvaluationProgress(on_batch)
+        self.sets = [EvaluationSet(each, on_batch) for each in sets]
         self.checkpoint_path = ""
         self.metrics: dict[str, Any] = {}
         self.exports: list[str] = []
+        self.result: dict[str, Any] | None = None
         self.returned: dict[str, Any] | None = None
         self.returned_exports: list[Any] | None = None
         self.final_exporters: set[str] = set()
@@ -74,18 +83,83 @@ class EvaluationLog(tf.estimator.Exporter):
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> None:
-        log_evaluation(plain_metrics(eval_result), self.progress)
-        self.keep(estimator.model_dir, checkpoint_path, eval_result)
+        self.keep(estimator.model_dir, checkpoint_path,
+                  self.with_sets(estimator, checkpoint_path, eval_result))
 
-    def keep(self, model_dir: str, checkpoint_path: str, eval_result: dict[str, Any]) -> None:
-        """Takes an evaluation, which has been logged where it was made, for the last one."""
+    def with_sets(self, estimator: Any, checkpoint_path: str,
+                  eval_result: dict[str, Any]) -> dict[str, Any]:
+        """Logs an evaluation, evaluates the checkpoint on the further sets too, and returns all."""
+        check_names(eval_result, [each.name for each in self.sets])
+        log_metrics(plain_metrics(eval_result), self.progress)
+        found = eval_result
+        for each in self.sets:
+            found = {**found, **each.evaluate(estimator, checkpoint_path)}
+        emit_evaluation(plain_metrics(found), self.progress)
+        return found
+
+    def keep(self, model_dir: str, checkpoint_path: str, result: dict[str, Any]) -> None:
+        """Takes what `with_sets` returned for the last evaluation."""
         if self.is_restored:
             self.exports, self.is_restored, self.is_cut_off = [], False, False
         self.checkpoint_path = checkpoint_path
-        self.metrics = plain_metrics(eval_result)
-        self.returned, self.returned_exports = eval_result, []
+        self.metrics, self.result = plain_metrics(result), result
+        self.returned, self.returned_exports = self.part(result), []
         if not self.is_made_elsewhere():
             _keep(model_dir, checkpoint_path, self.metrics)
+
+    def complete(self, estimator: Any) -> None:
+        """Evaluates the sets without metrics on the checkpoint that was evaluated last."""
+        missing = [each for each in self.sets if len(self.part(self.metrics, each.name)) < 2]
+        for each in missing:
+            self.metrics |= plain_metrics(each.evaluate(estimator, self.checkpoint_path))
+        if missing:
+            _keep(estimator.model_dir, self.checkpoint_path, self.metrics)
+
+    def part(self, result: dict[str, Any], set_name: str = "") -> dict[str, Any]:
+        """Returns the metrics of the main evaluation, or of a set by their own names."""
+        if set_name:
+            return {"global_step": result["global_step"], **{
+                name.removeprefix(f"{set_name}/"): value for name, value in result.items()
+                if name.startswith(f"{set_name}/")}}
+        return result if not self.sets else {
+            name: value for name, value in result.items() if not any(
+                name.startswith(f"{each.name}/") for each in self.sets)}
+
+    @property
+    def examples(self) -> int:
+        """Number of examples of the last evaluation, in all sets."""
+        return self.progress.examples + sum(each.progress.examples for each in self.sets)
+
+    def forget(self, names: Collection[str]) -> None:
+        """Takes the metrics of further sets out of the log."""
+        self.metrics = {key: value for key, value in self.metrics.items() if not any(
+            key.startswith(f"{name}/") for name in names)}
+
+
+class EvaluationSet:
+    """A further set of evaluation data, which is evaluated on the checkpoints of the main one.
+
+    Attributes:
+      progress: The hook that counts its examples.
+    """
+
+    def __init__(self, loaded: LoadedSet, on_batch: Callable[[], None] = lambda: None):
+        self.loaded, self.name = loaded, loaded.name
+        self.progress = EvaluationProgress(on_batch)
+
+    def evaluate(self, estimator: Any, checkpoint_path: str) -> dict[str, Any]:
+        """Evaluates a checkpoint, logs it, and returns the metrics, as SET/NAME."""
+        loaded = self.loaded
+        found = estimator.evaluate(
+            loaded.input_fn, loaded.steps, [self.progress, *loaded.hooks], checkpoint_path,
+            self.name)
+        metrics = plain_metrics(found)
+        log_metrics(metrics, self.progress, self.name)
+        task_events.emit("evaluation_set", {
+            "eval_name": self.name, "step": metrics.get("global_step"),
+            "examples": self.progress.examples, "secs": self.progress.secs,
+            "metrics": _without_step(metrics)})
+        return {f"{self.name}/{name}": value for name, value in _without_step(found).items()}
 
 
 class EvaluationProgress(tf.estimator.SessionRunHook):
@@ -170,15 +244,33 @@ def array_metrics(eval_result: dict[str, Any]) -> dict[str, Any]:
             if array.ndim and array.size != 1 and array.dtype.kind in "biuf"}
 
 
-def log_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None:
-    """Logs one line for an evaluation."""
-    others = {name: value for name, value in metrics.items() if name != "global_step"}
-    shown = "  ".join(f"{name} {value:.4g}" for name, value in others.items())
-    logging.info("evaluated step %s  %s  (%d examples in %.1f s)", metrics.get("global_step"),
-                 shown, counted.examples, counted.secs)
+def check_names(metrics: Iterable[str], sets: Collection[str]) -> None:
+    """Raises ConfigError if a metric of the main evaluation has a name like those of a set."""
+    for metric in metrics:
+        name = metric.partition("/")[0]
+        if "/" in metric and name in sets:
+            raise errors.ConfigError(errors.Problem(
+                "eval_set", name, f"and the model has a metric {metric!r}, as if it were one of"
+                " this set", "another name for the set"))
+
+
+def log_metrics(metrics: dict[str, Any], counted: EvaluationProgress, eval_name: str = "") -> None:
+    """Logs one line for an evaluation, of a further set if it has a name."""
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in _without_step(metrics).items())
+    logging.info("evaluated step %s%s  %s  (%d examples in %.1f s)", metrics.get("global_step"),
+                 f" on {eval_name}" if eval_name else "", shown, counted.examples, counted.secs)
     if not counted.examples:
-        logging.warning("there was no example to evaluate, so the metrics mean nothing: the"
-                        " input_fn yields an empty dataset in mode 'eval'")
+        logging.warning("there was no example to evaluate%s, so the metrics mean nothing: the"
+                        " input_fn yields an empty dataset in mode 'eval'",
+                        f" in eval_set {eval_name}" if eval_name else "")
+
+
+def emit_evaluation(metrics: dict[str, Any], counted: EvaluationProgress) -> None:
+    """Sends the event of an evaluation; `metrics` are those of all sets."""
     task_events.emit("evaluation", {
         "step": metrics.get("global_step"), "examples": counted.examples, "secs": counted.secs,
-        "metrics": others})
+        "metrics": _without_step(metrics)})
+
+
+def _without_step(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in metrics.items() if name != "global_step"}

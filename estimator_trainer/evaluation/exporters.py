@@ -42,7 +42,9 @@ class RecordedExporter(tf.estimator.Exporter):
     @property
     def is_of_latest(self) -> bool:
         """Whether a later export counts as one of a later step."""
-        return isinstance(self._exporter, tf.estimator.LatestExporter)
+        exporter = self._exporter.exporter if isinstance(
+            self._exporter, WithSets) else self._exporter
+        return isinstance(exporter, tf.estimator.LatestExporter)
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
@@ -69,6 +71,33 @@ class RecordedExporter(tf.estimator.Exporter):
         if is_the_final_export:
             log.final_exporters.add(self.name)
         return path
+
+
+class WithSets(tf.estimator.Exporter):
+    """An exporter that runs another one with the metrics of all sets, or of one set alone.
+
+    Attributes:
+      exporter: The other one.
+    """
+
+    def __init__(self, exporter: tf.estimator.Exporter, evaluations: EvaluationLog,
+                 set_name: str | None = None):
+        """`set_name` is that of the one set, "" of the main evaluation; None: all sets."""
+        self.exporter, self._evaluations, self._set_name = exporter, evaluations, set_name
+
+    @property
+    def name(self) -> str:
+        return str(self.exporter.name)
+
+    def export(self, estimator: Any, export_path: str, checkpoint_path: str,
+               eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
+        log = self._evaluations
+        # The Estimator passes the metrics of the main evaluation alone.
+        found = {**(log.result or log.metrics), **eval_result}
+        if self._set_name is not None:
+            found = log.part(found, self._set_name)
+        return self.exporter.export(estimator, export_path, checkpoint_path, found,
+                                    is_the_final_export)
 
 
 class BestExporter(tf.estimator.Exporter):
@@ -206,12 +235,12 @@ def saved_step(checkpoint: str) -> int | None:
 def during_training(config: TrainerConfig, plugins: LoadedPlugins,
                     evaluations: EvaluationLog) -> list[tf.estimator.Exporter]:
     """Builds the exporters that run after every evaluation, the log of evaluations first."""
-    chosen = list(plugins.script.exporters) if plugins.script else []
+    chosen = _of_script(plugins, evaluations)
     if "latest" in config.exporters:
         chosen.append(tf.estimator.LatestExporter("latest", plugins.receiver_fn,
                                                   exports_to_keep=config.exports_to_keep))
     if "best" in config.exporters:
-        chosen.append(BestExporter(config, plugins.receiver_fn))
+        chosen.append(WithSets(BestExporter(config, plugins.receiver_fn), evaluations))
     return [evaluations, *(RecordedExporter(exporter, evaluations) for exporter in chosen)]
 
 
@@ -222,12 +251,24 @@ def at_the_end(names: Sequence[str], plugins: LoadedPlugins,
     A script's own class of exporter may wait for the final export, which the Estimator makes at
     `max_steps` alone, and a cluster at every end. `names` are the exporters that the user wants.
     """
-    chosen = [each for each in plugins.script.exporters
-              if not isinstance(each, _AFTER_EVALUATIONS)
+    chosen = [each for each in _of_script(plugins, evaluations)
+              if not isinstance(each.exporter if isinstance(each, WithSets) else each,
+                                _AFTER_EVALUATIONS)
               ] if plugins.script and not plugins.script.is_alone else []
     if "final" in names:
         chosen.append(tf.estimator.FinalExporter("final", plugins.receiver_fn))
     return [RecordedExporter(exporter, evaluations) for exporter in chosen]
+
+
+def _of_script(plugins: LoadedPlugins,
+               evaluations: EvaluationLog) -> list[tf.estimator.Exporter]:
+    """Returns the exporters of a script's EvalSpecs; of several, each with its own metrics."""
+    own = plugins.script.exporters if plugins.script else ()
+    if not plugins.eval_sets:
+        return list(own)
+    return [*(WithSets(exporter, evaluations, "") for exporter in own),
+            *(WithSets(exporter, evaluations, each.name)
+              for each in plugins.eval_sets for exporter in each.exporters)]
 
 
 def is_best(metrics: dict[str, Any], best: checkpoints.Best | None, config: TrainerConfig) -> bool:

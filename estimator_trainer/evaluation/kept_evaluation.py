@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from typing import Any, Collection, Iterator, Sequence
+from typing import Any, Collection, Iterator, Mapping, Sequence
 
 from absl import logging
 import tensorflow as tf
@@ -24,7 +24,7 @@ from estimator_trainer.estimator.input_fn_adapter import InputFn
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.estimator.random_state import RandomState
 from estimator_trainer.evaluation import event_files
-from estimator_trainer.evaluation.evaluation_log import EvaluationLog
+from estimator_trainer.evaluation.evaluation_log import check_names, EvaluationLog
 from estimator_trainer.graph import operations, session_close
 from estimator_trainer.patches import estimator_patches
 
@@ -32,35 +32,51 @@ from estimator_trainer.patches import estimator_patches
 def build(estimator: tf.estimator.Estimator, plugins: LoadedPlugins,
           evaluations: EvaluationLog) -> KeptEvaluation | None:
     """Returns the evaluation of a task, whose examples `evaluations` counts; None for a script."""
-    return None if plugins.script else KeptEvaluation(
-        estimator, plugins.input_fn, [evaluations.progress], plugins.starts_over)
+    if plugins.script:
+        return None
+    sets = {each.name: KeptEvaluation(estimator, each.loaded.input_fn, [each.progress],
+                                      each.loaded.starts_over) for each in evaluations.sets}
+    return KeptEvaluation(estimator, plugins.input_fn, [evaluations.progress], plugins.starts_over,
+                          sets)
+
+
+# A larger model has one session at a time, for all sets of data.
+_MOST_BYTES = 256 * 1024**2
 
 
 class KeptEvaluation:
     """Evaluates the checkpoints of one Estimator on one input."""
 
     def __init__(self, estimator: tf.estimator.Estimator, input_fn: InputFn,
-                 hooks: Sequence[tf.estimator.SessionRunHook], starts_over: bool = False):
+                 hooks: Sequence[tf.estimator.SessionRunHook], starts_over: bool = False,
+                 sets: Mapping[str, KeptEvaluation] | None = None):
         """Builds nothing yet.
 
         The `hooks` begin once, and get after each batch what they fetch before the first.
-        `starts_over` is whether the Python functions of the input_fn yield the same again.
+        `starts_over` is whether the Python functions of the input_fn yield the same again. `sets`
+        are the evaluations on further data, by name: each has a graph and a session of its own; of
+        a large model only one session at a time, because each holds the whole model.
         """
-        self._starts_over = starts_over
+        self._starts_over, self._sets = starts_over, dict(sets or {})
         self._estimator, self._input_fn, self._hooks = estimator, input_fn, list(hooks)
         self._built: EvaluationGraph | None = None
         self._session: tf.compat.v1.Session | None = None
         self._step: Any = None
 
     def build(self) -> list[str]:
-        """Builds the graph, once; returns the names of the metrics that are one number."""
-        return sorted(name for name, value in self._graph().values.items()
-                      if value.shape.num_elements() in (1, None))
+        """Builds the graphs, once; returns the names of the metrics that are one number."""
+        names = sorted(name for name, value in self._graph().values.items()
+                       if value.shape.num_elements() in (1, None))
+        check_names(names, self._sets)
+        return names + [f"{name}/{metric}" for name, each in self._sets.items()
+                        for metric in each.build() if metric != "global_step"]
 
     @contextlib.contextmanager
     def used_by(self, *estimators: tf.estimator.Estimator) -> Iterator[None]:
         """Replaces the Estimators' `evaluate` within a `with` statement, where supported."""
-        unsupported = self._graph().unsupported
+        self.build()
+        everything = [self, *self._sets.values()]
+        unsupported = next(filter(None, (each._graph().unsupported for each in everything)), "")
         if unsupported:
             logging.info("each evaluation builds its graph again: %s", unsupported)
             self._forget()
@@ -79,6 +95,12 @@ class KeptEvaluation:
         With any other input_fn than this object's, the Estimator itself evaluates. Any other hooks
         must add nothing to the graph, and fetch nothing. After an error the session is a new one.
         """
+        for other in self._sets.values():
+            if input_fn is other._input_fn:
+                if self._is_small():
+                    return other.evaluate(input_fn, steps, hooks, checkpoint_path, name)
+                self._close()
+                return other._closing(input_fn, steps, hooks, checkpoint_path, name)
         path = checkpoint_path or self._estimator.latest_checkpoint()
         if input_fn is not self._input_fn or not path:
             # The hooks are about to begin in another graph.
@@ -100,6 +122,19 @@ class KeptEvaluation:
     def __deepcopy__(self, memo: dict[int, Any]) -> KeptEvaluation:
         """Returns itself, since TensorFlow 2.15 copies an Estimator deeply for a strategy."""
         return self
+
+    def _is_small(self) -> bool:
+        """Returns whether the memory has room for a session of each set, with its own model."""
+        variables = self._graph().graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
+        sizes = [(each.shape.num_elements() or _MOST_BYTES) * each.dtype.size for each in variables]
+        return sum(sizes) <= _MOST_BYTES
+
+    def _closing(self, *args: Any) -> dict[str, Any]:
+        """Evaluates, and closes the session."""
+        try:
+            return self.evaluate(*args)
+        finally:
+            self._close()
 
     def _run(self, built: EvaluationGraph, path: str, steps: int | None,
              hooks: Sequence[tf.estimator.SessionRunHook]) -> dict[str, Any]:
@@ -149,8 +184,9 @@ class KeptEvaluation:
         return self._built
 
     def _forget(self) -> None:
-        self._close()
-        self._built = None
+        for each in (self, *self._sets.values()):
+            each._close()
+            each._built = None
 
     def _close(self) -> None:
         if self._session is not None:

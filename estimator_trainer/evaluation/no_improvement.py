@@ -33,7 +33,7 @@ def least_steps(config: TrainerConfig, length: length_lib.Length,
     """
     if _has_own_clock(config):
         return lambda: 0
-    return lambda: length.steps_between(evaluations.progress.examples)
+    return lambda: length.steps_between(evaluations.examples)
 
 
 def _has_own_clock(config: TrainerConfig) -> bool:

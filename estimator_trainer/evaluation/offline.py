@@ -1,8 +1,9 @@
 """`evaluate` and `export`: the use of checkpoints after training, in one process."""
 
 import contextlib
+import dataclasses
 import posixpath
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, ContextManager, Iterator
 
 import tensorflow as tf
 
@@ -11,8 +12,7 @@ from estimator_trainer.coordination import checkpoint_choice, checkpoints
 from estimator_trainer.errors import ConfigError, Problem, Setting
 from estimator_trainer.estimator import builder, loaded_plugins
 from estimator_trainer.estimator.starting_checkpoint import CheckpointFit
-from estimator_trainer.evaluation import evaluation_log, event_files, exporters
-from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from estimator_trainer.evaluation import evaluation_log, event_files, exporters, kept_evaluation
 from estimator_trainer.patches import estimator_patches
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
@@ -38,38 +38,49 @@ def evaluating(plan: Plan, on_batch: Callable[[], None] = lambda: None
     """
     plugins = loaded_plugins.load(plan)
     single = builder.for_one_process(plan.config, plugins)
-    hook = evaluation_log.EvaluationProgress(on_batch)
-    is_same = plan.recorded is None or not plan.changes and (
-        plan.config.eval_steps == plan.recorded.record.settings.get("eval_steps", 0))
+    log = evaluation_log.EvaluationLog(on_batch, sets=plugins.eval_sets)
+    kept = kept_evaluation.build(single, plugins, log)
+    assert kept is not None
+    recorded = plan.recorded.record.settings if plan.recorded else None
+    is_same = recorded is None or not plan.changes and (
+        plan.config.eval_steps == recorded.get("eval_steps", 0))
+
+    def events(path: str, name: str, is_same_set: bool = True) -> ContextManager[None]:
+        is_mean = path == checkpoints.latest_average(plan.config.model_dir)
+        is_due = is_same and is_same_set and not is_mean and (
+            exporters.saved_step(path), name) not in _known(plan.config.model_dir)
+        return (contextlib.nullcontext() if is_due else
+                estimator_patches.discarding_events(single))
 
     def evaluate_one(path: str) -> dict[str, Any]:
         fits = CheckpointFit(plan.config, path)
-        is_mean = path == checkpoints.latest_average(plan.config.model_dir)
-        is_due = is_same and not is_mean and (
-            exporters.saved_step(path) not in _known(plan.config.model_dir))
-        with fits.explained(), (contextlib.nullcontext() if is_due else
-                                estimator_patches.discarding_events(single)):
-            found = single.evaluate(
-                plugins.input_fn, steps=plan.config.eval_steps or None, hooks=[hook, fits],
-                checkpoint_path=path)
-        metrics = evaluation_log.plain_metrics(found)
-        evaluation_log.log_evaluation(metrics, hook)
-        return {**metrics, **evaluation_log.array_metrics(found)}
+        with fits.explained(), events(path, ""):
+            result = dict(single.evaluate(
+                plugins.input_fn, steps=plan.config.eval_steps or None, hooks=[log.progress, fits],
+                checkpoint_path=path))
+        evaluation_log.log_metrics(evaluation_log.plain_metrics(result), log.progress)
+        for each in log.sets:
+            is_same_set = recorded is None or each.loaded.text in recorded.get("eval_set", ())
+            with events(path, each.name, is_same_set):
+                result |= each.evaluate(single, path)
+        metrics = evaluation_log.plain_metrics(result)
+        evaluation_log.emit_evaluation(metrics, log.progress)
+        return {**metrics, **evaluation_log.array_metrics(result)}
 
-    with KeptEvaluation(single, plugins.input_fn, [hook], plugins.starts_over).used_by(single):
+    with kept.used_by(single):
         yield evaluate_one
 
 
-def _known(model_dir: str) -> set[int]:
-    """Returns the steps of which event files have an evaluation."""
-    return {metrics["global_step"] for metrics in event_files.read(model_dir)
-            if "eval_name" not in metrics}
+def _known(model_dir: str) -> set[tuple[int, str]]:
+    """Returns the steps and the sets of which event files have an evaluation."""
+    return {(metrics["global_step"], metrics.get("eval_name", ""))
+            for metrics in event_files.read(model_dir)}
 
 
 def export(plan: Plan) -> str:
     """Exports a SavedModel from the selected checkpoint; returns the path of the export."""
     path = one_checkpoint(plan.config, "export")
-    plugins = loaded_plugins.load(plan)
+    plugins = loaded_plugins.load(dataclasses.replace(plan, eval_sets=()))
     single = builder.for_one_process(plan.config, plugins)
     folder = posixpath.join(plan.config.model_dir, "export", "manual")
     exported = exporters.export_with_record(

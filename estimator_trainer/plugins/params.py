@@ -108,10 +108,10 @@ def merge(used: Sequence[Plugin], pairs: Sequence[str | UserParam], params_file:
         try:
             if value == redaction.MASK and redaction.is_secret(key):
                 raise ValueError("the secret that this stands for in records and logs")
-            user_set[key] = value if is_typed and default is None else _typed(value, default)
+            user_set[key] = value if is_typed and default is None else typed(value, default)
         except ValueError as error:
             problems.append(Problem(f"param {key}", value, source=source, expected=str(error),
-                                    example=(*instead, _example(key, default, value))))
+                                    example=(*instead, example_of(key, default, value))))
     before = {}
     for key in recorded.values:
         if (key in defaults or is_open) and key not in user_set:
@@ -125,7 +125,7 @@ def merge(used: Sequence[Plugin], pairs: Sequence[str | UserParam], params_file:
                   frozenset(each.key for each in of_flags))
 
 
-def _example(key: str, default: Any, value: Any = None) -> Param:
+def example_of(key: str, default: Any, value: Any = None) -> Param:
     """Returns a param with its default to type, or VALUE where the default is a secret.
 
     For an empty list, the example has the value that stood alone. A number that is 0 by default
@@ -179,17 +179,17 @@ def _from_file(params_file: str) -> list[UserParam]:
 
 
 def _from_pairs(pairs: Sequence[str | UserParam]) -> list[UserParam]:
-    typed = [pair for pair in pairs if isinstance(pair, UserParam)]
+    of_program = [pair for pair in pairs if isinstance(pair, UserParam)]
     texts = [pair for pair in pairs if isinstance(pair, str)]
     malformed = [pair for pair in texts if not pair.partition("=")[1]]
     if malformed:
         raise ConfigError(Problem("param", redaction.masked("param", malformed)[0],
                                   expected="key=value", example=Param("learning_rate", 0.1)))
     split = ((key.strip(), value) for key, _, value in (pair.partition("=") for pair in texts))
-    return [*typed, *(UserParam(key, value, Param(key)) for key, value in split)]
+    return [*of_program, *(UserParam(key, value, Param(key)) for key, value in split)]
 
 
-def _typed(value: Any, default: Any) -> Any:
+def typed(value: Any, default: Any) -> Any:
     """Converts `value`, a flag's text or a JSON value, to the type of `default`.
 
     Raises:
@@ -222,11 +222,11 @@ def _as_default(key: str, default: Any, recorded: Recorded) -> tuple[Any, Proble
     """
     value = recorded.values[key]
     try:
-        return _typed(value, default), None
+        return typed(value, default), None
     except ValueError as error:
         if key in recorded.user_set or isinstance(default, (int, float)) and value is not None:
             return value, Problem(f"param {key}", value, source=recorded.source,
-                                  expected=str(error), example=_example(key, default))
+                                  expected=str(error), example=example_of(key, default))
         return value, None
 
 
@@ -303,7 +303,7 @@ def _problem(params: PluginParams, name: str, code: str) -> str:
     # Either the code or the user may have misspelt the name.
     near = nearest(name, map(str, params))
     instead = (Setting("global_batch_size", 64) if name == "batch_size" else
-               _example(name, params.get(near)))
+               example_of(name, params.get(near)))
     return (f"param {name} is missing: a plug-in asks for {code}, and there are"
             f" {', '.join(sorted(map(str, params))) or 'no params'}"
             f"{f', of which {near!r} is the most similar' if near else ''}. For example: {instead}")

@@ -78,7 +78,7 @@ def words_of(config: TrainerConfig, user_set: Mapping[str, Any]) -> list[str]:
         value = getattr(config, name)
         if isinstance(value, bool):
             words.append(f"--{name}" if value else f"--no{name}")
-        elif name in ("param", "plugin_flag"):
+        elif name in ("param", "plugin_flag", "eval_set"):
             words += [f"--{name}={each}" for each in value]
         else:
             words.append(f"--{name}={','.join(value) if isinstance(value, tuple) else value}")

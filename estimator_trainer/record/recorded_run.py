@@ -33,7 +33,8 @@ _OF_ONE_COMMAND = frozenset((
 MODEL_SETTINGS = frozenset((
     "mixed_precision", "tf1", "plugin_flag", "serving_input", "forward_key", "global_batch_size"))
 # `evaluate` repeats the evaluation of training.
-_EVALUATION_SETTINGS = {"eval_steps", "eval_distribute", "num_replicas", "seed", "freeze"}
+_EVALUATION_SETTINGS = {"eval_set", "eval_steps", "eval_distribute", "num_replicas", "seed",
+                        "freeze"}
 # A setting of a group replaces the others of the group.
 _GROUPS = (
     {"train_steps", "train_epochs", "epochs_of", "train_until"},

@@ -10,6 +10,7 @@ import shlex
 from typing import Any, Mapping, Sequence, TypedDict
 
 from estimator_trainer import errors, redaction, schema, storage
+from estimator_trainer.plugins.eval_sets import EvalSet
 
 NAME = "record.json"
 _FORMAT = 1
@@ -183,6 +184,15 @@ def whole_paths(params: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _made_whole(value) for key, value in params.items()
             if (paths := _paths(value)) and not all(map(os.path.isabs, paths)) and
             all(_names_file(key, path) for path in paths)}
+
+
+def eval_set_text(each: EvalSet) -> str:
+    """Returns a set as in --eval_set, whose files are found from any working directory."""
+    plugin = each.plugin and dataclasses.replace(
+        each.plugin, name=f"{each.plugin.path}:{each.plugin.function}" if each.plugin.is_file else
+        each.plugin.name)
+    return str(dataclasses.replace(each, plugin=plugin, values={
+        **each.values, **whole_paths(each.values)}))
 
 
 def is_same_param(record: RunRecord, key: str, value: Any) -> bool:

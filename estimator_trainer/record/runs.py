@@ -61,7 +61,8 @@ def end(plan: Plan, ended: Result) -> None:
 def _record(plan: Plan, plugins: LoadedPlugins) -> run_record.RunRecord:
     params, user_set = _params(plan, plugins)
     kept, unrecorded = run_record.split_params(params)
-    settings, hidden = _settings(plan.config)
+    settings, hidden = _settings(dataclasses.replace(
+        plan.config, eval_set=tuple(map(run_record.eval_set_text, plan.eval_sets))))
     used = (plan.script.plugin,) if plan.script else plan.plugins
     return run_record.RunRecord(
         plugins={plugin.kind: _plugin(plugin, plugins.sources.get(plugin.kind, {}))

@@ -116,8 +116,13 @@ class _Run:
         for time, metrics in zip(self.files.evaluation_times, self.files.evaluations):
             if not (lines and is_named):
                 found[metrics.get("eval_name", ""), metrics["global_step"]] = time, metrics
+        sets = [line for line in self.files.of_kind("evaluation_set") if line.get("eval_name")]
         for line in lines:
-            found["", line["step"]] = line["time"], line.get("metrics", {})
+            found["", line["step"]] = line["time"], {
+                name: value for name, value in line.get("metrics", {}).items()
+                if not any(name.startswith(f"{each['eval_name']}/") for each in sets)}
+        for line in sets:
+            found[line["eval_name"], line["step"]] = line["time"], line.get("metrics", {})
         curves: dict[tuple[str, str], list[Point]] = {}
         for (name, step), (time, metrics) in sorted(found.items(), key=lambda item: item[0]):
             for metric, value in metrics.items():
@@ -137,11 +142,14 @@ def of_training(runs: Sequence[RunFiles]) -> list[Chart]:
             found.setdefault(name, []).append(_Curve(
                 f"{run.prefix}training", "line", run.with_gaps(run.head, points), run.index,
                 run.look(run.head)))
-        for (name, eval_name), points in run.evaluations().items():
+        evaluations = run.evaluations()
+        sets = sorted({eval_name for _, eval_name in evaluations} - {""})
+        for (name, eval_name), points in evaluations.items():
             colour, dash = run.look(is_evaluation=True)
+            place = sets.index(eval_name) + 1 if eval_name else 0
             found.setdefault(name, []).append(_Curve(
                 f"{run.prefix}evaluation {eval_name}".strip(), "dots", points, run.index,
-                (colour, dash + bool(eval_name))))
+                (colour if run.prefix else colour + place, dash + place)))
     names = sorted(found, key=lambda name: (
         # The parts of a model and of its labels, such as "dnn/logits/...", come last.
         name != "loss", name != "accuracy", "/" in name, name == "learning_rate", name))

@@ -35,6 +35,7 @@ _DIGITS = 6
 # A brief reading has so many of the last lines of training.
 _LAST_LINES = 50
 _OF_TRAINING = '"kind": "train"'
+_OF_SET = "evaluation_set"
 
 Line = dict[str, Any]
 
@@ -80,9 +81,10 @@ class _Event(_Line, total=False):
     saving_secs: schema.Number | None
     # The time of an evaluation; else the time since the line before, pauses left out.
     secs: schema.Number | None
-    # For evaluations only.
+    # For evaluations only; those of a further set of data, and `evaluation` has all as SET/NAME.
     metrics: dict[str, schema.Metric]
     examples: int | None
+    eval_name: str
 
 
 class _Sample(_Line, total=False):
@@ -118,7 +120,7 @@ _KINDS: dict[str, type[Any]] = {
     "start": _Event,  # A process of the task began.
     "model": _Model,  # The chief's model.
     "trains": _Event,  # A session of training began.
-    "train": _Event, "evaluation": _Event,
+    "train": _Event, "evaluation": _Event, "evaluation_set": _Event,
     "load": _Event,  # How busy a ps was.
     "sample": _Sample,
     "end": _End,  # The process is about to end.
@@ -159,11 +161,11 @@ class HistoryWriter:
         evaluation, and then collects all lines.
         """
         line: Line = {"task": self._task, "kind": kind, "time": round(time.time(), 3), **values}
-        if kind in ("train", "evaluation", "load"):
+        if kind in ("train", "evaluation", "evaluation_set", "load"):
             line |= {"memory_mb": machine.memory_mb(), "cpu": self._cpu()}
         self._new.append(_plain(line))
         self.has_begun = self.has_begun or kind not in ("start", "end")
-        if kind == "end" or kind == "evaluation" and not self._is_head:
+        if kind == "end" or kind.startswith("evaluation") and not self._is_head:
             self._write(is_last=kind == "end")
 
     def _cpu(self) -> float:
@@ -267,10 +269,10 @@ def thinned(lines: list[Line]) -> list[Line]:
     """Returns the lines, with fewer of training and evaluation where there are too many."""
     groups: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
-        groups.setdefault((_writer(line), line["kind"]), []).append(line)
-    reports = [key for key in groups if key[1] in ("train", "evaluation")]
-    most = {kind: max(_LEAST_LINES, MOST_LINES // max(1, len(reports)))
-            for kind in ("train", "evaluation")}
+        kind = line["kind"] + (f" {line.get('eval_name')}" if line["kind"] == _OF_SET else "")
+        groups.setdefault((_writer(line), kind), []).append(line)
+    reports = [key for key in groups if key[1] == "train" or key[1].startswith("evaluation")]
+    most = {kind: max(_LEAST_LINES, MOST_LINES // max(1, len(reports))) for _, kind in reports}
     most |= {"sample": _MOST_LOADS, "load": _MOST_LOADS}
     if all(len(found) <= most.get(kind, _MOST_OF_LIFE) for (_, kind), found in groups.items()):
         return lines

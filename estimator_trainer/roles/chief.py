@@ -32,7 +32,7 @@ def train(run: ChiefRun) -> Result:
     run, config, length = _bounded(run, plugins)
     if length and checkpoints.latest_step(config.model_dir) >= config.train_steps:
         finished = finished or "train_steps"
-    evaluations = experiment_lib.evaluation_log(run)
+    evaluations = experiment_lib.evaluation_log(run, plugins)
     single = builder.for_one_process(config, plugins)
     kept = kept_evaluation.build(single, plugins, evaluations) if plan.is_evaluated else None
     experiment_lib.preflight(plan, plugins, kept)
@@ -134,7 +134,7 @@ def _resume_finished(run: ChiefRun, evaluations: EvaluationLog, reason: str) -> 
     else:
         logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",
                      step, config.train_steps)
-    final_evaluation.restore(config.model_dir, evaluations, step)
+    final_evaluation.restore(run.plan, evaluations, step)
     return step, reason
 
 

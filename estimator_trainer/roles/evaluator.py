@@ -33,7 +33,7 @@ def evaluate(run: FollowerRun) -> Result:
     plugins = loaded_plugins.load(plan)
     # The chief may take this evaluator for gone, and evaluate in its place.
     evaluations = experiment_lib.evaluation_log(
-        run, lambda: bool((found := run.state.poll_final_state()) and found.finisher))
+        run, plugins, lambda: bool((found := run.state.poll_final_state()) and found.finisher))
     experiment = experiment_lib.build(
         plan, plugins, strategies, evaluations, hooks=None, request_end=run.state.request_end)
     kept = kept_evaluation.build(experiment.estimator, plugins, evaluations)
@@ -44,7 +44,7 @@ def evaluate(run: FollowerRun) -> Result:
                                                                   evaluations),
                                              config.max_steps)
     run.log_start(plugins)
-    final_evaluation.restore(config.model_dir, evaluations,
+    final_evaluation.restore(plan, evaluations,
                              checkpoints.latest_step(config.model_dir))
     with kept.used_by(experiment.estimator) if kept else contextlib.nullcontext():
         if task.index != shared_evaluation.LEAD:

@@ -103,7 +103,7 @@ def _lead(run: FollowerRun, final: final_evaluation.FinalEvaluation,
 def _measured(final: final_evaluation.FinalEvaluation, path: str) -> dict[str, Any] | None:
     """Evaluates and logs a checkpoint; returns None if it is gone."""
     try:
-        metrics = final.measure(path)
+        return final.evaluations.with_sets(final.estimator, path, final.measure(path))
     except errors.TrainerError:
         raise
     except Exception:
@@ -111,9 +111,6 @@ def _measured(final: final_evaluation.FinalEvaluation, path: str) -> dict[str, A
             raise
         final_evaluation.warn_of_gone(path)
         return None
-    evaluation_log.log_evaluation(evaluation_log.plain_metrics(metrics),
-                                  final.evaluations.progress)
-    return metrics
 
 
 class _Results:
@@ -121,7 +118,10 @@ class _Results:
 
     def __init__(self, final: final_evaluation.FinalEvaluation):
         self._final, self._model_dir = final, final.estimator.model_dir
-        self._folder = final.estimator.eval_dir(final.spec.name)
+        log = final.evaluations
+        # Before the Estimator's events are discarded.
+        self._folders = {"": final.estimator.eval_dir(final.spec.name), **{
+            each.name: final.estimator.eval_dir(each.name) for each in log.sets}}
         self._own: dict[int, dict[str, Any]] = {}
         # The numbers whose events this process has written, by step.
         self._written: dict[int, dict[str, Any]] = {}
@@ -161,9 +161,7 @@ class _Results:
         final, later = self._final, sorted(each for each in self._written if each > step)
         # A plot begins again at an earlier step, so the later ones follow once more.
         for each, found in ((step, metrics), *((each, self._written[each]) for each in later)):
-            with tf.Graph().as_default():
-                event_files.write(self._folder, found, shared_evaluation.path_of(
-                    self._model_dir, each))
+            self._write(found, shared_evaluation.path_of(self._model_dir, each))
         self._written[step] = evaluation_log.plain_metrics(metrics)
         for exporter in final.spec.exporters:
             if later and (exporter is final.evaluations or _is_of_latest(exporter)):
@@ -181,6 +179,12 @@ class _Results:
                 # Few checkpoints are kept, and training went on meanwhile.
                 logging.warning("the checkpoint of step %d is gone: %s cannot export it", step,
                                 exporter.name)
+
+    def _write(self, metrics: dict[str, Any], path: str) -> None:
+        """Writes the events of each set."""
+        for name, folder in self._folders.items():
+            with tf.Graph().as_default():
+                event_files.write(folder, self._final.evaluations.part(metrics, name), path)
 
 
 def _is_of_latest(exporter: tf.estimator.Exporter) -> bool:

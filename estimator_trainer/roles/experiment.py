@@ -75,7 +75,7 @@ def _is_asynchronous(config: TrainerConfig, task: TaskConfig) -> bool:
     return task.num_trainers > 1 and "ps" in task.cluster and not config.sync_replicas
 
 
-def evaluation_log(run: TaskRun,
+def evaluation_log(run: TaskRun, plugins: LoadedPlugins,
                    is_made_elsewhere: Callable[[], bool] = lambda: False) -> EvaluationLog:
     """Builds the log of a task's evaluations, each of which may be stopped after any batch.
 
@@ -91,7 +91,7 @@ def evaluation_log(run: TaskRun,
     unfinished = exporters.unfinished(model_dir) if evaluates else ()
     if task.is_local and task.name != "local" and not task.has_evaluator:
         is_made_elsewhere = evaluator_heartbeat.Presence(model_dir).poll
-    return EvaluationLog(on_batch, unfinished, is_made_elsewhere)
+    return EvaluationLog(on_batch, unfinished, is_made_elsewhere, plugins.eval_sets)
 
 
 def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
@@ -104,13 +104,15 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
     """
     config, script = plan.config, plugins.script
     during = exporters.during_training(config, plugins, evaluations)
+    enders: list[tf.estimator.Exporter] = []
     if request_end and config.stop_at:
-        during.append(target.StopAt(config, request_end, plan.task.name))
+        enders.append(target.StopAt(config, request_end, plan.task.name))
     if request_end and config.is_until_no_improvement:
-        during.append(no_improvement.NoImprovement(
+        enders.append(no_improvement.NoImprovement(
             config, no_improvement.length_of(plugins), evaluations, request_end, plan.task.name))
     if request_end and config.early_stopping_metric:
-        during.append(exporters.EarlyStopping(config, request_end, plan.task.name))
+        enders.append(exporters.EarlyStopping(config, request_end, plan.task.name))
+    during += [exporters.WithSets(each, evaluations) for each in enders]
     # The Estimator's own defaults: 100 batches, 120 s before the first evaluation, 600 s between.
     eval_spec = tf.estimator.EvalSpec(
         plugins.input_fn, config.eval_steps or None, script.eval_name if script else None,

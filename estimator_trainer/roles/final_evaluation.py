@@ -7,6 +7,7 @@ from typing import Any, Sequence
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
 from estimator_trainer.evaluation import (evaluation_log, exporters as exporters_lib, hints,
@@ -64,13 +65,14 @@ class FinalEvaluation:
             _restore_kept(model_dir, log, latest)
         if log.checkpoint_path != latest:
             self.evaluate(latest)
-        elif log.is_cut_off:
-            cut_off = [each for each in self.spec.exporters
-                       if isinstance(each, exporters_lib.RecordedExporter)]
+        else:
+            log.complete(self.estimator)
+            cut_off = [each for each in self.spec.exporters if log.is_cut_off
+                       and isinstance(each, exporters_lib.RecordedExporter)]
             self._export(self._missing(cut_off), latest, log.metrics, is_final)
         missing = self._missing([each for each in self.exporters
                                  if each.name not in log.final_exporters])
-        self._export(missing, latest, log.returned or log.metrics, is_final=True)
+        self._export(missing, latest, log.result or log.metrics, is_final=True)
 
     def judge(self, run: TaskRun, plugins: LoadedPlugins, losses: Sequence[float] = ()) -> None:
         """Writes what a report shows of the last evaluation, into files and events.
@@ -83,7 +85,8 @@ class FinalEvaluation:
                                       run.config.column_importance)
             for hint in hints.of_training(losses, content, plugins.params) if content else ():
                 logging.warning("%s.", hint)
-            tensorboard.write(self.estimator.model_dir, self.evaluations.metrics, content)
+            tensorboard.write(self.estimator.model_dir,
+                              self.evaluations.part(self.evaluations.metrics), content)
 
     def _missing(self, exporters: Sequence[tf.estimator.Exporter]) -> list[tf.estimator.Exporter]:
         """Returns the exporters whose folder has no export that the log knows."""
@@ -117,8 +120,12 @@ def _remove_unfinished(evaluations: evaluation_log.EvaluationLog, model_dir: str
         tf.io.gfile.rmtree(path)
 
 
-def restore(model_dir: str, evaluations: evaluation_log.EvaluationLog, step: int) -> None:
-    """Puts into the log what earlier processes evaluated and exported of the final checkpoint."""
+def restore(plan: Plan, evaluations: evaluation_log.EvaluationLog, step: int) -> None:
+    """Puts into the log what earlier processes evaluated and exported of the final checkpoint.
+
+    A further set that the earlier run evaluated on other data is left out.
+    """
+    model_dir = plan.config.model_dir
     before, latest = checkpoints.read_result(model_dir), checkpoints.latest(model_dir)
     if before and before.status == "done" and before.step == step == before.metrics.get(
             "global_step"):
@@ -128,6 +135,9 @@ def restore(model_dir: str, evaluations: evaluation_log.EvaluationLog, step: int
         evaluations.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
     elif latest:
         _restore_kept(model_dir, evaluations, latest)
+    known = plan.recorded.record.settings.get("eval_set", ()) if plan.recorded else ()
+    evaluations.forget([each.name for each in evaluations.sets if each.loaded.text
+                        and each.loaded.text not in known])
 
 
 def _restore_kept(model_dir: str, evaluations: evaluation_log.EvaluationLog, path: str) -> None:

@@ -43,6 +43,12 @@ class TaskRun:
         logging.info("%s train_distribute=%s model_dir=%s cluster: %s", program,
                      config.train_distribute, config.model_dir,
                      cluster or "none, all in this process")
+        if plan.eval_sets:
+            chosen = [f"best_metric={config.best_metric}"]
+            if config.early_stopping_metric:
+                chosen.append(f"early_stopping_metric={config.early_stopping_metric}")
+            logging.info("evaluates on %s too; %s", ", ".join(map(str, plan.eval_sets)),
+                         " ".join(chosen))
         if plugins and not plugins.script:
             defaults = {key: value for plugin in plan.plugins
                         for key, value in (plugin.default_params or {}).items()}

@@ -12,11 +12,42 @@ from estimator_trainer.cluster import topology
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.errors import ConfigError, Problem
 from estimator_trainer.estimator import input_fn_adapter, model_fn_adapter, strategy, user_estimator
+from estimator_trainer.estimator.evaluation_sets import LoadedSet
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins, ScriptObjects
 from estimator_trainer.settings import intervals
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _NEVER = 10**9
+
+
+def eval_specs(passed: Any) -> list[tf.estimator.EvalSpec]:
+    """Returns the EvalSpecs that a script passes: one, or a list or a tuple of some, by names.
+
+    The Estimator's own `train_and_evaluate` takes one alone (tensorflow#16087).
+
+    Raises:
+      ConfigError: if the list is empty, or names or exporters are not different.
+    """
+    if isinstance(passed, tf.estimator.EvalSpec) or not isinstance(passed, (list, tuple)):
+        return [passed]
+    wrong = [each for each in passed if not isinstance(each, tf.estimator.EvalSpec)]
+    if wrong or not passed:
+        got = f"has a {type(wrong[0]).__name__}" if wrong else "is empty"
+        raise ConfigError(f"eval_spec of train_and_evaluate {got}; expected a"
+                          " tf.estimator.EvalSpec, or a list of some with different names")
+    names = [each.name or "" for each in passed]
+    if len(set(names)) < len(names) or not all(names[1:]):
+        raise ConfigError(
+            f"the EvalSpecs of train_and_evaluate have the names {', '.join(map(repr, names))};"
+            " expected different ones, because each names the folder of its events. For example:"
+            " tf.estimator.EvalSpec(input_fn, name='recent')")
+    exporters = [exporter.name for each in passed for exporter in each.exporters or ()]
+    twice = next((name for name in exporters if exporters.count(name) > 1), "")
+    if twice:
+        raise ConfigError(
+            f"the EvalSpecs of train_and_evaluate have two exporters called {twice!r}; expected"
+            f" different names, because each exports to export/NAME. For example: '{twice}_recent'")
+    return list(passed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +56,7 @@ class ScriptExperiment:
 
     Attributes:
       eval_spec: The EvalSpec; None for `Estimator.train`.
+      other_specs: The EvalSpecs of further sets of evaluation data, each with another name.
       chosen: The strategies of the command line, or None.
       user_set: The names of the settings on the command line, which win.
     """
@@ -34,6 +66,7 @@ class ScriptExperiment:
     eval_spec: tf.estimator.EvalSpec | None
     chosen: strategy.Strategies | None = None
     user_set: frozenset[str] = frozenset()
+    other_specs: tuple[tf.estimator.EvalSpec, ...] = ()
 
     @property
     def evaluates(self) -> bool:
@@ -102,7 +135,14 @@ class ScriptExperiment:
         return LoadedPlugins(
             model_fn_adapter.adapt(self.model.model_fn, plan.config, plan.task, self._has_hooks),
             input_fn_adapter.adapt(evaluation, plan, training), self.model.params, None,
-            None, estimator=self.model, script=self._script_objects(plan.task.name == "local"))
+            None, estimator=self.model, script=self._script_objects(plan.task.name == "local"),
+            eval_sets=tuple(self._eval_set(spec, plan, training) for spec in self.other_specs))
+
+    def _eval_set(self, spec: tf.estimator.EvalSpec, plan: Plan,
+                  training: Callable[..., Any]) -> LoadedSet:
+        function = self._input_fn(spec.input_fn, tf.estimator.ModeKeys.EVAL)
+        return LoadedSet(spec.name, input_fn_adapter.adapt(function, plan, training), spec.steps,
+                         tuple(spec.hooks or ()), tuple(spec.exporters or ()))
 
     def _script_objects(self, is_alone: bool) -> ScriptObjects:
         train, evaluation = self.train_spec, self.eval_spec

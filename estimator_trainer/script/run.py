@@ -35,7 +35,7 @@ from estimator_trainer.plugins import importing
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.reports import job_history
 from estimator_trainer.roles import ps, run as role
-from estimator_trainer.script.experiment import ScriptExperiment
+from estimator_trainer.script.experiment import eval_specs, ScriptExperiment
 from estimator_trainer.training.train_op import SyncReplicasHook
 
 # The methods that compute with a model in one process.
@@ -207,9 +207,10 @@ class Calls:
             raise errors.ConfigError(
                 "the script trains a second time in one job with a ps; expected one call of"
                 " tf.estimator.train_and_evaluate or Estimator.train, after which the ps ends")
+        main_spec, *other_specs = eval_specs(eval_spec)
         task, experiment = self.task, ScriptExperiment(
-            user_estimator.take_apart(estimator), train_spec, eval_spec, self._strategies,
-            self._user_set)
+            user_estimator.take_apart(estimator), train_spec, main_spec, self._strategies,
+            self._user_set, tuple(other_specs))
         plan = run_plan.for_script_training(
             self.plan, experiment.settings(self.plan.config, task), task, experiment,
             has_own_strategy=experiment.chosen is None)

@@ -261,7 +261,8 @@ def _trainer_parsed(argv: Sequence[str]) -> tuple[
 
 def _config(command: str, settings: dict[str, Any]) -> TrainerConfig:
     job_dir = settings.pop("job_dir")
-    for name in ("param", "exporters", "allow_changed", "rank_hosts", "warm_start_rename"):
+    for name in ("param", "exporters", "allow_changed", "rank_hosts", "warm_start_rename",
+                 "eval_set"):
         settings[name] = tuple(settings[name])
     settings["model_dir"] = settings["model_dir"] or job_dir
     config = TrainerConfig(**settings)

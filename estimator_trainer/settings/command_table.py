@@ -118,7 +118,7 @@ _HOSTS = dataclasses.fields(HostLists)
 _SCRIPT_GROUPS = ("Training", "Devices", "Checkpoints and logs", "Ending", "Evaluation")
 _SCRIPT_DECIDES = ("train_epochs", "epochs_of", "global_batch_size", "warm_start_from",
                    "warm_start_vars", "warm_start_rename", "warm_start_missing", "freeze",
-                   "eval_every_steps", "num_evaluations", "checkpoint")
+                   "eval_set", "eval_every_steps", "num_evaluations", "checkpoint")
 _SCRIPT = tuple(
     field for field in _TRAINER if field.name in ("tf1", "tf1_op_seeds") or
     field.metadata["group"] in _SCRIPT_GROUPS and field.name not in _SCRIPT_DECIDES) + _RANKS
@@ -128,7 +128,8 @@ _OF_MODEL = ("model_fn", "input_fn", "eval_input_fn", "param", "params_file", "p
              "model_dir", "tf1", "tf1_op_seeds", "allow_changed", "global_batch_size", "checkpoint",
              "best_metric", "best_mode", "seed", "intra_op_threads", "inter_op_threads", "device",
              "soft_placement", "log_device_placement", "mixed_precision", "xla", "verbose")
-_EVALUATION = ("eval_steps", "eval_distribute", "num_replicas", "eval_throttle_secs", "max_secs")
+_EVALUATION = ("eval_set", "eval_steps", "eval_distribute", "num_replicas", "eval_throttle_secs",
+               "max_secs")
 _PREDICTION = ("data", "output", "share", "all", "with_inputs", "export_dir", "forward_key")
 _EXPORT = ("serving_input", "serving_input_fn", "forward_key")
 

@@ -15,6 +15,9 @@ class EvaluationConfig:
         choices=topology.ONE_PROCESS)
     eval_steps: int = setting(
         "Evaluation", 0, "Batches an evaluation takes; 0 = the whole set.", minimum=0)
+    eval_set: tuple[str, ...] = setting(
+        "Evaluation", (), "Further data to evaluate on, as NAME:param=value,param=value, the params"
+        " of the input_fn that differ, or NAME:input_fn=PLUGIN. Repeatable.")
     eval_every_steps: int = setting(
         "Evaluation", 0,
         "Steps between evaluations (and so checkpoints); 0 = at every checkpoint.", minimum=0)
@@ -35,7 +38,8 @@ class EvaluationConfig:
     exports_to_keep: int = setting(
         "Export and prediction", 5, "Exports that `latest` and `best` keep.", minimum=1)
     best_metric: str = setting(
-        "Export and prediction", "loss", "Metric that decides which checkpoint is best.")
+        "Export and prediction", "loss", "Metric that decides which checkpoint is best; of an"
+        " --eval_set NAME/METRIC.")
     best_mode: str = setting(
         "Export and prediction", "min", "Whether the lowest (min) or the highest (max) is best.",
         choices=("min", "max"))

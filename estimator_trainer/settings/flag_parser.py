@@ -13,7 +13,7 @@ from estimator_trainer.settings import command_table, flag_file
 # Two names are this alike if one is the other with a letter or two wrong.
 _LIKENESS = 0.8
 # Values of these flags may have a comma; those of `track` are separated later.
-_WITH_COMMAS = ("param", "plugin_flag", "model_dir", "resources", "track", "tune")
+_WITH_COMMAS = ("param", "plugin_flag", "model_dir", "resources", "track", "tune", "eval_set")
 _PLAIN_VALUE = re.compile(r"[+-]?\d[\d.e+-]{0,20}|[A-Za-z][a-z_]{0,20}")
 _SECRETS = ("password", "passwd", "passphrase", "secret", "token", "api_key", "access_key", "key",
             "auth", "credentials")
