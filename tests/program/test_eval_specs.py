@@ -33,7 +33,7 @@ def test_each_eval_spec_has_its_events_its_metrics_and_its_exporters(tmp_path):
 @pytest.mark.parametrize("words, expected", [
     (["--name="], "the EvalSpecs of train_and_evaluate have the names '', '';"),
     (["--exporter=of_first"], "have two exporters called 'of_first'; expected different names")])
-def test_eval_specs_that_are_not_told_apart_are_refused(tmp_path, words, expected):
+def test_eval_specs_of_one_name_are_refused(tmp_path, words, expected):
     ran = jobs.trainer("run", _SCRIPT, "--", f"--output_dir={tmp_path}/model", *words)
     assert ran.returncode == 2 and expected in ran.stderr and "Traceback" not in ran.stderr
 
