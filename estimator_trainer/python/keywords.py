@@ -75,6 +75,7 @@ class Train(_Task, total=False):
     stall_timeout_secs: int
     eval_distribute: Literal["none", "one_device", "mirrored", "central_storage"]
     eval_steps: int
+    eval_set: Sequence[str]
     eval_every_steps: int
     num_evaluations: int
     eval_throttle_secs: int
@@ -101,6 +102,7 @@ class Evaluate(_Task, total=False):
     max_secs: int
     eval_distribute: Literal["none", "one_device", "mirrored", "central_storage"]
     eval_steps: int
+    eval_set: Sequence[str]
     eval_throttle_secs: int
     checkpoint: str
 
@@ -112,6 +114,7 @@ class Average(_Task, total=False):
     max_secs: int
     eval_distribute: Literal["none", "one_device", "mirrored", "central_storage"]
     eval_steps: int
+    eval_set: Sequence[str]
     eval_throttle_secs: int
 
 
