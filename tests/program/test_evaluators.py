@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from tests.support import event_files, jobs, slow_jobs
+from tests.support import cloud_storage, event_files, jobs, slow_jobs
 
 pytestmark = [pytest.mark.cluster, pytest.mark.soak]
 
@@ -66,6 +66,17 @@ def test_each_checkpoint_is_evaluated_once(tmp_path, count, is_listed):
     assert len({task for task, _ in _evaluations(tmp_path)}) == count
 
 
+@pytest.mark.parametrize("kind", list(slow_jobs.CLUSTERS))
+def test_trainers_of_a_cluster_are_evaluated_by_several(tmp_path, kind):
+    counts, extra = slow_jobs.CLUSTERS[kind]
+    with jobs.running(tmp_path, jobs.cluster(**counts, evaluator=2), _flags(tmp_path, *extra)
+                      ) as tasks:
+        jobs.wait(list(tasks.values()), slow_jobs.TIMEOUT_SECS)
+    steps = [step for _, step in _evaluations(tmp_path)]
+    assert len(steps) == len(set(steps)) and max(steps) == jobs.result(tmp_path / "model")["step"]
+    assert {task for task, _ in _evaluations(tmp_path)} == {"evaluator:0", "evaluator:1"}
+
+
 def test_checkpoint_of_a_killed_evaluator_is_evaluated_by_another(tmp_path):
     with jobs.running(tmp_path, _evaluators(2), _flags(tmp_path, "--param=eval_secs=0.5")
                       ) as tasks:
@@ -78,6 +89,33 @@ def test_checkpoint_of_a_killed_evaluator_is_evaluated_by_another(tmp_path):
         assert f"evaluator:1 is gone: another one evaluates step {step}" in tasks[
             "evaluator:0"].log
     _assert_evaluated_once(tmp_path)
+
+
+def test_checkpoint_of_a_stopped_evaluator_is_evaluated_by_another(tmp_path):
+    with jobs.running(tmp_path, _evaluators(2), _flags(tmp_path, "--param=eval_secs=0.5")
+                      ) as tasks:
+        state = tmp_path / "model" / "evaluators" / "evaluator-1.json"
+        jobs.wait_for(lambda: state.exists() and _taken(state) >= 0, slow_jobs.TIMEOUT_SECS)
+        stopped = tasks.pop("evaluator:1")
+        slow_jobs.send(stopped, signal.SIGTERM)
+        jobs.wait(list(tasks.values()), slow_jobs.TIMEOUT_SECS)
+        assert stopped.code == 143 and "status=stopped" in stopped.last_line, stopped.log
+    _assert_evaluated_once(tmp_path)
+
+
+def test_evaluators_share_out_the_checkpoints_in_a_bucket(tmp_path):
+    with cloud_storage.CloudStorage(tmp_path, is_write_limited=True) as storage:
+        flags = _flags(tmp_path, "--model_dir=gs://bucket/job", "--exporters=final",
+                       "--param=step_secs=0.2", "--train_steps=300", "--report")
+        with jobs.running(tmp_path, _evaluators(2), flags, variables=storage.environment) as tasks:
+            jobs.wait(list(tasks.values()), 150)
+            lines = map(json.loads, storage.objects.read("job/history.jsonl").splitlines())
+        found = [(line["task"], line["step"]) for line in lines if line["kind"] == "evaluation"]
+        steps = [step for _, step in found]
+        assert len(steps) == len(set(steps)) and max(steps) == _STEPS
+        assert len({task for task, _ in found}) == 2
+        assert json.loads(storage.objects.read("job/result.json"))["step"] == _STEPS
+        assert not storage.objects.names("job/evaluators/step-")
 
 
 def _taken(state):
