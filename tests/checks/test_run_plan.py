@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from estimator_trainer import errors
+from estimator_trainer import environment, errors
 from estimator_trainer.checks import run_plan
 from estimator_trainer.environment import Environment
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -113,6 +113,17 @@ def test_for_training_gives_a_trial_its_own_folder(model_dir, aip_model_dir, exp
     variables = Environment(aip_model_dir=aip_model_dir, **{field[where]: ids[where]})
     config = TrainerConfig(model_dir=model_dir)
     assert run_plan.for_training(config, variables).config.model_dir == expected
+
+
+@pytest.mark.parametrize("model_dir, expected", [
+    ("", "gs://bucket/out/7/checkpoints/"), (_VERTEX, _VERTEX)])
+def test_vertex_ais_folder_of_checkpoints_stands_for_that_of_the_model(model_dir, expected,
+                                                                       monkeypatch):
+    monkeypatch.setenv("AIP_CHECKPOINT_DIR", "gs://bucket/out/7/checkpoints/")
+    monkeypatch.setenv("AIP_MODEL_DIR", model_dir)
+    monkeypatch.setenv("CLOUD_ML_TRIAL_ID", "7")
+    variables = environment.read()
+    assert run_plan.for_training(TrainerConfig(), variables).config.model_dir == expected
 
 
 def test_for_model_dir_searches_where_it_is_requested():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,20 @@ import pytest
 
 import estimator_trainer
 from tests.support import jobs, line_model
+
+_SCRIPT = """
+
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--job-dir")
+parser.add_argument("--learning_rate", type=float)
+args = parser.parse_args()
+params = {**DEFAULT_PARAMS, "learning_rate": args.learning_rate}
+estimator = tf.estimator.Estimator(model_fn, args.job_dir, params=params)
+tf.estimator.train_and_evaluate(
+    estimator, tf.estimator.TrainSpec(lambda: input_fn("train", params), max_steps=4),
+    tf.estimator.EvalSpec(lambda: input_fn("eval", params)))
+"""
 
 
 class _Pruned(Exception):
@@ -39,6 +54,39 @@ def test_what_on_evaluation_raises_stops_training_and_reaches_the_caller(tmp_pat
     assert [each["step"] for each in kinds if each["kind"] == "evaluation"] == [2, 4]
     assert estimator_trainer.train(line, line, folder, **settings).status == "done"
     assert evaluated == [2, 4, 6]
+
+
+@pytest.mark.soak
+def test_the_evaluator_reports_a_trial_and_the_chief_its_end(tmp_path):
+    line, path = line_model.write(tmp_path), tmp_path / "output.metrics"
+    ran = jobs.trainer(
+        "launch", "--worker=1", "--ps=1", "--evaluator=1", "--", f"--model_dir={tmp_path}/job",
+        f"--model_fn={line}", f"--input_fn={line}", "--train_steps=40", "--exporters=none",
+        "--trial_metric=loss", "--learning_rate=0.05", CLOUD_ML_TRIAL_ID="3",
+        CLOUD_ML_HP_METRIC_FILE=str(path))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    ended = json.loads((tmp_path / "job" / "3" / "result.json").read_text())
+    loss = str(ended["metrics"]["loss"])
+    for task in ("evaluator:0", "chief:0"):
+        reported = re.findall(rf"^{task} +\| loss=(.*)$", ran.stdout + ran.stderr, re.M)
+        assert reported[-1] == loss, ran.stdout + ran.stderr
+    last = json.loads(path.read_text().splitlines()[-1])
+    assert (last["loss"], last["global_step"]) == (loss, str(ended["step"]))
+
+
+@pytest.mark.parametrize("name", ["loss", "accuracy"])
+@pytest.mark.soak
+def test_a_scripts_trial_reports_what_it_evaluates(name, tmp_path):
+    (tmp_path / "mine.py").write_text(line_model.SOURCE + _SCRIPT)
+    ran = jobs.trainer("run", f"--trial_metric={name}", str(tmp_path / "mine.py"), "--",
+                       f"--job-dir={tmp_path}/model", "--learning_rate=0.05", CLOUD_ML_TRIAL_ID="3",
+                       CLOUD_ML_HP_METRIC_FILE=str(tmp_path / "output.metrics"))
+    assert ran.returncode == 0, ran.stderr
+    if name == "loss":
+        assert re.search(r"^loss=\d", ran.stdout, re.M)
+        assert '"global_step": "4"' in (tmp_path / "output.metrics").read_text()
+    else:
+        assert "trial_metric is 'accuracy', and the evaluation of step 4 has only" in ran.stderr
 
 
 @pytest.mark.soak
