@@ -66,7 +66,7 @@ def write_answers(plan: Plan, found: Found, kind: str, write: output_file.Write)
                     for answer in found.answers)
             typed_rows.write(typed_rows.tables(rows, found.inputs), kind, write)
         else:
-            for answer in _with_inputs(found):
+            for answer in with_inputs(found):
                 write(writer.next_line(answer, config.with_inputs).encode())
     finally:
         logging.info("predicted %d instance%s", writer.count, "s" * (writer.count != 1))
@@ -82,7 +82,7 @@ def instances(plan: Plan, dicts: Iterable[Mapping[str, Any]] | None = None
     found = answered(plan, dicts)
     writer = PredictionWriter(found.class_names, has_key=found.has_position,
                               is_all=plan.config.all)
-    for answer in _with_inputs(found):
+    for answer in with_inputs(found):
         yield writer.next_entry(answer, plan.config.with_inputs)
 
 
@@ -164,7 +164,7 @@ def _stored(plan: Plan, plugins: LoadedPlugins
     return stored.kind, inputs, None
 
 
-def _with_inputs(found: Found) -> Iterator[Answer]:
+def with_inputs(found: Found) -> Iterator[Answer]:
     """Returns the answers with their inputs."""
     if found.inputs is None:
         return found.answers

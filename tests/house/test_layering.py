@@ -14,7 +14,7 @@ pytestmark = pytest.mark.cluster
 ROOT = jobs.REPO / "estimator_trainer"
 # From the top to the bottom: a package imports only from those that stand below it. A module that
 # stands apart from its package has a line of its own.
-PACKAGES = ["api", "python", "cli", "commands", "completion", "script", "start", "roles",
+PACKAGES = ["beam", "api", "python", "cli", "commands", "completion", "script", "start", "roles",
             "reports", "prediction", "record.runs", "evaluation", "checks.probe", "estimator",
             "training", "communication", "embedding", "input", "graph", "launcher", "manifest",
             "starter", "checks", "record", "plugins", "coordination", "settings", "cluster",
