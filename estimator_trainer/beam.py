@@ -175,10 +175,10 @@ def _matched(data: str, patterns: Sequence[str]) -> list[str]:
 
 def _header(data: str, paths: Sequence[str]) -> str:
     """Returns the first line of the CSV files, which have to be alike: Beam reads line by line."""
-    headers = {}
+    headers: dict[str, str] = {}
     for path in paths:
         with FileSystems.open(path) as file:
-            headers[file.readline().decode("utf-8-sig").rstrip("\r\n")] = path
+            headers[str(file.readline(), "utf-8-sig").rstrip("\r\n")] = path
     if len(headers) > 1:
         first, second, *_ = headers.values()
         raise ConfigError(Problem(
