@@ -97,7 +97,8 @@ def test_tfrecords_have_the_answers_of_predict(run, tmp_path):
         "    return tf.estimator.EstimatorSpec(mode, loss=loss,"
         " train_op=tf.compat.v1.assign_add(step, 1))\n")
     run("train", f"--model_fn={tmp_path}/model.py", "--input_fn=tfrecord", "--train_steps=2",
-        "--param=train_files=train.tfrecord", "--param=image=", "--param=label=label",
+        "--param=train_files=train.tfrecord", "--param=eval_files=train.tfrecord",
+        "--param=image=", "--param=label=label",
         '--param=schema={"x": {"dtype": "float32", "shape": []},'
         ' "label": {"dtype": "int64", "shape": []}}', "--model_dir=m", "--noreport")
     [export] = pathlib.Path("m/export/final").iterdir()
