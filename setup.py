@@ -89,7 +89,7 @@ setuptools.setup(
         "mlflow": ["mlflow>=3,<4"],
         "wandb": ["wandb>=0.20,<1"],
         # For estimator_trainer.beam, on TensorFlow 2.15 and Python 3.10 or 3.11.
-        "beam": ["apache-beam>=2.77,<3"],
+        "beam": ["apache-beam[tfrecord]>=2.77,<3"],
         # For programs of TensorFlow 1.
         "tf1": _TF1,
         # The manual, as a site.
