@@ -16,7 +16,7 @@ from tests.support import jobs
 OTHER = os.environ.get("TFMA_PYTHON", "")
 
 pytestmark = [
-    pytest.mark.cluster, pytest.mark.soak,
+    pytest.mark.cluster, pytest.mark.soak, pytest.mark.timeout(600),
     pytest.mark.skipif(not OTHER, reason="TFMA_PYTHON names no Python with TFMA"),
 ]
 
