@@ -25,7 +25,7 @@ _REPEATABLE = ("param", "plugin_flag", "eval_set")
 _OF_FILES = ("_files", "_file", "_dir")
 # The values of flags that have no choices in the settings.
 _VALUES = {"checkpoint": ("latest", "best", "all", "step="),
-           "exporters": (*conflicts.EXPORTERS, "none")}
+           "exporters": (*conflicts.EXPORTERS, "none"), "track": conflicts.TRACKERS}
 
 SCRIPTS = {"bash": r"""
 _estimator_trainer() {

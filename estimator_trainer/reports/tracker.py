@@ -4,7 +4,7 @@ An event is a dict. Its `kind` is one of these:
 
     start        once for each process: run_id, name, model_dir, is_resumed, params, settings, tags
     step         a line of the chief's training: step, metrics
-    evaluation   of a checkpoint: step, metrics, and name, that of the set where there are several
+    evaluation   of a checkpoint: step, metrics
     end          once: status, reason, step, exit_code, metrics, exports, report
 
 docs/report.md describes them.
@@ -163,9 +163,8 @@ class _Wandb:
 
 
 def _named(event: Event) -> dict[str, Any]:
-    """Returns the metrics of an event, named as in TensorBoard: `train/loss`, `eval_SET/loss`."""
-    folder = "train" if event["kind"] == "step" else "_".join(filter(None, [
-        "eval", event["name"]]))
+    """Returns the metrics of an event, such as `train/loss` and `eval/accuracy`."""
+    folder = "train" if event["kind"] == "step" else "eval"
     return {f"{folder}/{name}": value for name, value in event["metrics"].items()}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import math
 import posixpath
 import threading
 import time
@@ -19,7 +20,7 @@ import uuid
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines, errors, redaction, schema
+from estimator_trainer import deadlines, errors, redaction, schema, storage
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoints, shared_files
@@ -82,6 +83,7 @@ class _KeptRuns:
     def __init__(self, model_dir: str):
         self._path = posixpath.join(model_dir, NAME)
         self._lock = threading.Lock()
+        self._written_at = -math.inf
         self._content: _Content | None = None
 
     @property
@@ -98,7 +100,11 @@ class _KeptRuns:
         content = self._read()
         with self._lock:
             content.trackers[name] = run
+            if storage.is_object_store(self._path):
+                free_at = self._written_at + deadlines.OBJECT_WRITE_SECS
+                time.sleep(max(0.0, free_at - time.monotonic()))
             shared_files.write_text(self._path, json.dumps(dataclasses.asdict(content)) + "\n")
+            self._written_at = time.monotonic()
 
     def _read(self) -> _Content:
         with self._lock:
@@ -199,8 +205,7 @@ class _Follower:
         if step is None:
             return None
         if line["kind"] == "evaluation":
-            return {**event, "kind": "evaluation", "name": line.get("eval_name", ""),
-                    "metrics": _numbers(line.get("metrics", {}))}
+            return {**event, "kind": "evaluation", "metrics": _numbers(line.get("metrics", {}))}
         # The loss of another trainer is that of other examples, at steps of its own.
         if line["kind"] == "train" and line["task"] == self._plan.task.name:
             return {**event, "kind": "step", "metrics": _numbers(

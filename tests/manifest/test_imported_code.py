@@ -75,6 +75,17 @@ def test_names_pack_a_keras_model_of_ones_own(
     assert jobs.result(tmp_path / "model")["step"] == 5
 
 
+def test_a_job_takes_its_trackers_along() -> None:
+    pathlib.Path("my_tracker.py").write_text("import near\ndef send(event): pass\n")
+    pathlib.Path("near.py").write_text("")
+    write(flags=["--track=mlflow,./my_tracker.py:send"])
+    assert {"estimator_trainer_job/my_tracker.py",
+            "estimator_trainer_job/near.py"} <= set(contents(_archive()))
+    assert "mlflow>=3,<4" in setup_arguments(_archive())["install_requires"]
+    with pytest.raises(errors.ConfigError, match="defines no 'sent'"):
+        write(flags=["--track=./my_tracker.py:sent"])
+
+
 @pytest.mark.cluster
 def test_names_of_imported_code_are_packed_or_installed(
         model_file: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

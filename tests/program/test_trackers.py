@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.support import jobs, plain_lines
+from tests.support import cloud_storage, jobs, plain_lines
 
 pytestmark = pytest.mark.cluster
 
@@ -80,6 +80,41 @@ def test_the_chief_of_a_cluster_sends_every_evaluation_of_the_evaluator(events, 
     result = jobs.result(tmp_path / "model")
     assert (end["status"], end["step"]) == ("done", result["step"])
     assert end["exports"] == result["exports"] and end["report"]
+
+
+@pytest.mark.soak
+def test_a_run_in_a_bucket_is_sent_whole_and_resumed(events, data_dir, tmp_path):
+    with cloud_storage.CloudStorage(tmp_path, is_write_limited=True) as storage:
+        for steps in (20, 30):
+            ran = jobs.trainer(
+                "--model_dir=gs://bucket/job", f"--train_steps={steps}", "--num_evaluations=2",
+                "--report", f"--param=data_dir={data_dir}", "--track=./my_tracker.py:send",
+                cwd=tmp_path, **storage.environment("local"))
+            assert ran.returncode == 0 and "has failed" not in ran.stderr, ran.stderr
+    assert [event["is_resumed"] for event in _of_kind(events(), "start")] == [False, True]
+    assert len({event["run_id"] for event in events()}) == 1
+    steps = [event["step"] for event in _of_kind(events(), "step")]
+    assert steps == sorted(set(steps)) and steps[-1] == 30
+    assert {event["report"] for event in _of_kind(events(), "end")} == {
+        "gs://bucket/job/report.html"}
+
+
+@pytest.mark.soak
+def test_a_killed_run_is_joined_without_a_repeated_step(events, data_dir, tmp_path):
+    flags = [f"--model_dir={tmp_path}/model", "--num_evaluations=0", f"--param=data_dir={data_dir}",
+             "--save_checkpoints_steps=50", "--track=./my_tracker.py:send"]
+    task = jobs.start(tmp_path, "local", [*flags, "--train_steps=100000"])
+    jobs.wait_for(lambda: pathlib.Path("events").exists() and len(_of_kind(
+        events(), "step")) > 10, _TIMEOUT_SECS)
+    jobs.kill(task)
+    last = jobs.saved_step(tmp_path / "model")
+    task = jobs.start(tmp_path, "local", [*flags, f"--train_steps={last + 100}"])
+    jobs.wait([task], _TIMEOUT_SECS)
+    assert [event["kind"] for event in events() if event["kind"] in ("start", "end")] == [
+        "start", "start", "end"]
+    assert len({event["run_id"] for event in events()}) == 1
+    times = [event["time"] for event in _of_kind(events(), "step")]
+    assert len(times) == len(set(times)) and events()[-1]["step"] == last + 100
 
 
 @pytest.mark.soak
