@@ -86,8 +86,8 @@ setuptools.setup(
         ],
         "tensorboard": ["tensorboard"],
         # For --track, as in estimator_trainer/plugins/trackers.py.
-        "mlflow": ["mlflow>=3,<4"],
-        "wandb": ["wandb>=0.20,<1"],
+        "mlflow": ["mlflow>=3.17,<4"],
+        "wandb": ["wandb>=0.28,<1"],
         # For estimator_trainer.beam, on TensorFlow 2.15 and Python 3.10 or 3.11.
         "beam": ["apache-beam[tfrecord]>=2.77,<3"],
         # For programs of TensorFlow 1.

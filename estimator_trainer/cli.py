@@ -47,7 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     session_close = sys.modules.get("estimator_trainer.graph.session_close")
     if argv is None and session_close and session_close.is_closing():
         session_close.end_process(code)
-    if storage.is_loaded():
+    tracking = sys.modules.get("estimator_trainer.reports.tracking")
+    # The package of a tracker that hangs may wait for it in a function of atexit.
+    if storage.is_loaded() or argv is None and tracking and tracking.is_hanging():
         storage.end_process(code)
     return code
 

@@ -11,7 +11,7 @@ from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.settings import conflicts
 
 # setup.py has the same as extras.
-REQUIREMENTS = {"mlflow": "mlflow>=3,<4", "wandb": "wandb>=0.20,<1"}
+REQUIREMENTS = {"mlflow": "mlflow>=3.17,<4", "wandb": "wandb>=0.28,<1"}
 
 
 def functions(track: Iterable[str]) -> list[Plugin]:

@@ -31,6 +31,7 @@ from estimator_trainer.reports.tracker import Event
 NAME = "trackers.json"
 # Pause between two readings of the history, as a multiple of the time that one takes.
 _REST = 20
+_THREAD = "track "  # The thread of each tracker has this before its name.
 _OF_TRAINING = ("loss", "steps_per_sec", "examples_per_sec")
 
 
@@ -46,6 +47,11 @@ class _KeptRun:
 class _Content:
     run_id: str
     trackers: dict[str, _KeptRun] = dataclasses.field(default_factory=dict)
+
+
+def is_hanging() -> bool:
+    """Returns whether a tracker has not answered in time, and still does not."""
+    return any(thread.name.startswith(_THREAD) for thread in threading.enumerate())
 
 
 class Tracking:
@@ -126,7 +132,7 @@ class _Follower:
         self._tracker: tracker_lib.Tracker | None = None
         self._is_off = False
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"track {name}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"{_THREAD}{name}", daemon=True)
         self._thread.start()
 
     def end(self) -> None:

@@ -81,7 +81,7 @@ def test_a_job_takes_its_trackers_along() -> None:
     write(flags=["--track=mlflow,./my_tracker.py:send"])
     assert {"estimator_trainer_job/my_tracker.py",
             "estimator_trainer_job/near.py"} <= set(contents(_archive()))
-    assert "mlflow>=3,<4" in setup_arguments(_archive())["install_requires"]
+    assert "mlflow>=3.17,<4" in setup_arguments(_archive())["install_requires"]
     with pytest.raises(errors.ConfigError, match="defines no 'sent'"):
         write(flags=["--track=./my_tracker.py:sent"])
 

@@ -39,7 +39,7 @@ def fixture_without_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_package_is_named_before_training_with_what_to_install(run):
     _, err = run("--model_dir=model", "--track=mlflow", expected_code=2)
     assert ("track is 'mlflow' (from --track), and the package mlflow is not installed; expected"
-            " an installed one. For example: pip install 'mlflow>=3,<4'") in err
+            " an installed one. For example: pip install 'mlflow>=3.17,<4'") in err
     assert not os.path.exists("model")
 
 

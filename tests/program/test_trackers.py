@@ -179,6 +179,18 @@ def test_wandb_has_the_run_and_a_resumed_run_joins_it(data_dir, tmp_path, monkey
     assert second["summary"]["status"] == "done" and first["artifacts"]
 
 
+@pytest.mark.soak
+def test_a_server_of_wandb_that_cannot_be_reached_does_not_keep_the_process(data_dir, tmp_path):
+    pytest.importorskip("wandb", reason="wandb is not installed: pip install wandb")
+    # wandb itself tries for 90 s, and once more at the end of the process.
+    ran = jobs.program(
+        f"--model_dir={tmp_path}/model", "--train_steps=20", f"--param=data_dir={data_dir}",
+        "--track=wandb", timeout_secs=100, cwd=tmp_path, WANDB_BASE_URL="http://127.0.0.1:9",
+        WANDB_API_KEY=40 * "a")
+    assert ran.returncode == 0 and "status=done" in ran.stdout
+    assert ran.stderr.count("tracker wandb has failed") == 1, ran.stderr
+
+
 def _records(path):
     """Returns what the file of a wandb run holds: config, rows of history, summary, artifacts."""
     code = """

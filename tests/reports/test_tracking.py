@@ -139,12 +139,13 @@ def test_a_tracker_that_hangs_does_not_block_the_job(tracked, caplog, monkeypatc
             tracking.released.wait(60)
             raise ValueError("late")
     """), [10])
+    assert tracking.is_hanging()
     released.set()
     for thread in threading.enumerate():
         if thread.name.startswith("track "):
             thread.join(10)
     [warning] = [line for line in caplog.messages if line.startswith("tracker ")]
-    assert "it did not answer within 0 s" in warning
+    assert "it did not answer within 0 s" in warning and not tracking.is_hanging()
 
 
 def test_a_damaged_file_of_trackers_begins_a_new_run(tracked, caplog, tmp_path):
