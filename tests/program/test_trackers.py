@@ -187,7 +187,7 @@ def test_a_server_of_wandb_that_cannot_be_reached_does_not_keep_the_process(data
         f"--model_dir={tmp_path}/model", "--train_steps=20", f"--param=data_dir={data_dir}",
         "--track=wandb", timeout_secs=100, cwd=tmp_path, WANDB_BASE_URL="http://127.0.0.1:9",
         WANDB_API_KEY=40 * "a")
-    assert ran.returncode == 0 and "status=done" in ran.stdout
+    assert ran.returncode == 0 and "status=done" in ran.stderr, ran.stderr
     assert ran.stderr.count("tracker wandb has failed") == 1, ran.stderr
 
 
