@@ -180,7 +180,7 @@ def test_wandb_has_the_run_and_a_resumed_run_joins_it(data_dir, tmp_path, monkey
 
 
 @pytest.mark.soak
-def test_a_server_of_wandb_that_cannot_be_reached_does_not_keep_the_process(data_dir, tmp_path):
+def test_wandb_out_of_reach_does_not_keep_the_process(data_dir, tmp_path):
     pytest.importorskip("wandb", reason="wandb is not installed: pip install wandb")
     # wandb itself tries for 90 s, and once more at the end of the process.
     ran = jobs.program(
