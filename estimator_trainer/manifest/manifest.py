@@ -97,7 +97,9 @@ def _packed(plan: Plan, script: source_files.Script | None) -> list[Plugin]:
     """Returns the code of a job: the script, or plug-ins and code named in params; trackers."""
     if script:
         return [script.plugin, *trackers.functions(plan.config.track)]
-    return [*plan.plugins, *param_defaults.code_of(plan.params.values if plan.params else {}),
+    of_sets = [each.plugin for each in plan.eval_sets if each.plugin]
+    return [*plan.plugins, *of_sets,
+            *param_defaults.code_of(plan.params.values if plan.params else {}),
             *trackers.functions(plan.config.track)]
 
 
@@ -223,7 +225,7 @@ def _path_warnings(platform: Platform, job: JobConfig, plan: Plan,
               and key in plan.params.user_set} if plan.params else {}
     settings = {name: getattr(plan.config, name) for name in _PATHS if name != "model_dir"}
     return [f"WARNING: {problem}" for problem in own_paths.warnings(
-        params, settings, script, platform.mount(job), platform.mount_advice)]
+        params, settings, script, platform.mount(job), platform.mount_advice, plan.eval_sets)]
 
 
 def _secret_warnings(flags: Sequence[str]) -> list[str]:

@@ -3,10 +3,11 @@
 import os
 import re
 import shlex
-from typing import Iterator, Mapping
+from typing import Iterable, Iterator, Mapping
 
 from estimator_trainer.errors import Param, Problem, Setting
 from estimator_trainer.plugins import param_defaults, source_files
+from estimator_trainer.plugins.eval_sets import EvalSet
 
 # A folder of the system is in every image; a lone `/name` may be a pattern or part of a URL.
 _OF_IMAGE = ("/bin/", "/dev/", "/etc/", "/lib/", "/opt/", "/proc/", "/run/", "/sys/", "/usr/")
@@ -15,7 +16,8 @@ _GLOB = re.compile(r"[*?\[]")
 
 
 def warnings(params: Mapping[str, str], settings: Mapping[str, str],
-             script: source_files.Script | None, mount: str, advice: str) -> Iterator[Problem]:
+             script: source_files.Script | None, mount: str, advice: str,
+             eval_sets: Iterable[EvalSet] = ()) -> Iterator[Problem]:
     """Yields a problem for each path that only this machine has, or that nothing mounts.
 
     Args:
@@ -24,11 +26,18 @@ def warnings(params: Mapping[str, str], settings: Mapping[str, str],
       script: The script, whose arguments are read too.
       mount: The directory that all tasks share, or "".
       advice: The words of the platform before "a bucket".
+      eval_sets: The further sets of evaluation data, whose params are read too.
     """
     for key, value in params.items():
         for path in () if param_defaults.code_of({key: value}) else _own(value, mount):
             yield Problem(f"param {key}", value, _why(path), f"{advice}a bucket",
                           f"-- {Param(key, _in_bucket(value, path))}", Param(key))
+    for each in eval_sets:
+        for value in filter(lambda value: isinstance(value, str), each.values.values()):
+            for path in _own(value, mount):
+                example = Setting("eval_set", _in_bucket(str(each), path))
+                yield Problem("eval_set", str(each), _why(path), f"{advice}a bucket",
+                              f"-- {example}")
     for name, value in settings.items():
         for path in _own(value, mount):
             yield Problem(name, value, _why(path), f"{advice}a bucket",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pathlib
+import tarfile
 
 import pytest
 
 from estimator_trainer import cli
-from estimator_trainer.manifest import own_paths
+from estimator_trainer.manifest import own_paths, source_package
 from estimator_trainer.plugins import source_files
 from tests.support.manifests import write
 
@@ -82,3 +83,17 @@ def test_the_arguments_of_a_script_are_read(here: pathlib.Path,
                      "--", "--data=data/train.csv", "--model_dir=gs://bucket/m"]) == 0
     printed = capsys.readouterr().out
     assert "WARNING: an argument of the script is '--data=data/train.csv'" in printed
+
+
+def test_the_files_of_an_eval_set_are_read_and_its_code_is_packed(
+        here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "mobile.py").write_text("DEFAULT_PARAMS = {'files': ''}\ndef input_fn(): pass\n")
+    assert cli.main([
+        "manifest", "--platform=vertex", "--", "--model_dir=gs://bucket/m", "--input_fn=csv",
+        "--param=train_files=gs://bucket/x.csv", "--eval_set=recent:eval_files=data/train.csv",
+        "--eval_set=mobile:input_fn=./mobile.py"]) == 0
+    [warning] = [line for line in capsys.readouterr().out.splitlines() if "WARNING" in line]
+    assert warning.startswith("WARNING: eval_set is 'recent:eval_files=data/train.csv' (from")
+    assert warning.endswith("For example: -- --eval_set=recent:eval_files=gs://bucket/train.csv")
+    with tarfile.open(here / "manifest" / source_package.NAME) as packed:
+        assert any(name.endswith("/mobile.py") for name in packed.getnames())
