@@ -17,7 +17,7 @@ from tests.support import jobs, slow_jobs
 
 pytestmark = pytest.mark.cluster
 
-# The loss of an evaluation is the step, and so is what one step adds to `w`.
+# The loss of an evaluation is its global step.
 _MODULE = """
     import tensorflow as tf
     TRAINS_UNTIL = "no_improvement"
