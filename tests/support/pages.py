@@ -68,22 +68,37 @@ def run(path: pathlib.Path, folder: pathlib.Path, timeout_secs: float, **variabl
     Raises:
       AssertionError: if a block fails or takes too long, with the block and what it printed.
     """
-    environment = _environment(folder, **variables)
-    printed = ""
-    work = folder / "work"
-    work.mkdir()
-    (work / "examples").symlink_to(jobs.REPO / "examples")
-    for block in blocks(path):
-        text = block.text.replace("/tmp/", f"{folder}/tmp/")
+    reader = Reader(folder, timeout_secs, **variables)
+    return "".join(map(reader.do, blocks(path)))
+
+
+class Reader:
+    """A person in a folder of their own, who does what a page says.
+
+    Attributes:
+      work: The folder, where `examples` is a link.
+    """
+
+    def __init__(self, folder: pathlib.Path, timeout_secs: float, **variables: str) -> None:
+        self._folder, self._timeout_secs = folder, timeout_secs
+        self._environment = _environment(folder, **variables)
+        self.work = folder / "work"
+        self.work.mkdir()
+        (self.work / "examples").symlink_to(jobs.REPO / "examples")
+
+    def do(self, block: Block) -> str:
+        """Writes the file of a block, or runs its commands; returns what these printed."""
+        text = block.text.replace("/tmp/", f"{self._folder}/tmp/")
         if block.is_file:
-            target = work / block.title
+            target = self.work / block.title
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
         elif block.is_run:
-            words = ["bash", "-euo", "pipefail", "-c", text] if block.language == "sh" else [
-                sys.executable, "-W", "ignore", "-c", text]
-            printed += _output(words, work, environment, timeout_secs)
-    return printed
+            words = ["-euo", "pipefail", "-c", text] if block.language == "sh" else [
+                "-W", "ignore", "-c", text]
+            program = "bash" if block.language == "sh" else sys.executable
+            return _output([program, *words], self.work, self._environment, self._timeout_secs)
+        return ""
 
 
 def _environment(folder: pathlib.Path, **variables: str) -> dict[str, str]:
