@@ -181,7 +181,7 @@ def _difference(work: _Work, settings: dict[str, Any], files: dict[str, int]) ->
             return f"{name} {settings.get(name)!r}, and now it is {value!r}"
     now = dict(work.files)
     for path in sorted(now.keys() ^ files.keys()):
-        return (f"{len(files)} files of --data, and now there are {len(now)}: {path} is"
+        return (f"{len(files)} files of data, and now there are {len(now)}: {path} is"
                 f" {'new' if path in now else 'gone'}")
     for path, size in now.items():
         if files[path] != size:

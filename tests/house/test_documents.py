@@ -25,7 +25,8 @@ _MADE = {"result.json", "best.json", "record.json", "evaluated.json", "evaluatio
          "job.json", "lease.json", "script.json", "job.yaml", "dataset.json", "scaling.json",
          "my_model.py", "check-TASK.json", "eval/", "export/final/", "latest/", "best/",
          "best_checkpoint/", "average/", "tasks/", "history/", "evaluators/",
-         "evaluators/evaluator-N.json", "evaluators/step-N.json"}
+         "evaluators/evaluator-N.json", "evaluators/step-N.json", "trackers.json", "_done/",
+         "_files.json"}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)

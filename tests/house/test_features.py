@@ -44,7 +44,8 @@ def test_forty_features_are_here_but_five_with_a_reason():
     assert len(missing) <= 5 and all(row.here.startswith(_NOT_HERE) for row in missing)
 
 
-@pytest.mark.parametrize("row", [row for row in _rows() if row.command], ids=lambda row: row.feature)
+@pytest.mark.parametrize(
+    "row", [row for row in _rows() if row.command], ids=lambda row: row.feature)
 def test_the_command_of_a_feature_parses(row):
     assert command_line.parse(shlex.split(row.command))
 

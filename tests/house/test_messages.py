@@ -19,8 +19,10 @@ _REASONS = {
     "python/call.py": "replaces flags",
     "plugins/importing.py": "has the words of each caller, by errors.worded",
     "checks/model_dir_name.py": "prints a command that opens a page",
+    "beam.py": "prints its own command line",
     "checks/probe.py": "answers `check --probe`, which no Python function does",
     "checks/run_plan.py": "answers `launch`, whose flags stand after `--`",
+    "reports/task_load.py": "has a style of CSS, --share",
     "prediction/rest_server.py": "answers `serve`, which no Python function does",
     "plugins/param_defaults.py": "answers `manifest`",
 }

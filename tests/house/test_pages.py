@@ -25,7 +25,7 @@ def _id(path: pathlib.Path) -> str:
 
 
 def _commands(path):
-    """Returns the words of each `estimator-trainer` command of a page's blocks."""
+    """Returns each `estimator-trainer` command of a page's blocks: its variables, its words."""
     found = []
     for block in pages.blocks(path):
         if block.language != "sh":
@@ -34,7 +34,8 @@ def _commands(path):
             for part in re.split(r"(?:^|\s)(?:\|\|?|&&|;)(?:\s|$)", line.split(" #")[0]):
                 words = re.split(r"(?:^|\s|/)estimator-trainer(?=\s|$)", part, maxsplit=1)
                 if len(words) == 2 and not part.startswith("#"):
-                    found.append(re.sub(r"\s(?:[12]?>|<|&).*", "", words[1]))
+                    variables = dict(re.findall(r"\b([A-Z_]+)=(\S+)", words[0]))
+                    found.append((variables, re.sub(r"\s(?:[12]?>|<|&).*", "", words[1])))
     return found
 
 
@@ -53,9 +54,11 @@ def test_a_page_begins_with_a_command_that_runs(path):
 
 
 @pytest.mark.parametrize("path", _ALL, ids=_id)
-def test_every_command_of_a_page_parses(path):
-    for command in _commands(path):
+def test_every_command_of_a_page_parses(path, monkeypatch):
+    for variables, command in _commands(path):
         words = shlex.split(command)
+        # A trial takes more flags than other tasks.
+        monkeypatch.setenv("CLOUD_ML_TRIAL_ID", variables.get("CLOUD_ML_TRIAL_ID", ""))
         if cli.help_topic(words) is None and not cli.wants_version(words):
             command_line.parse(words)
 

@@ -17,7 +17,7 @@ JOB_SETTINGS = {f.name for config in (JobConfig, HostLists, PageConfig, ServeCon
                 for f in dataclasses.fields(config)}
 FLAGS = SETTINGS | JOB_SETTINGS | set("probe job_dir job-dir json help version flagfile".split())
 # Options of the other programs in its commands.
-OTHERS = {"logdir", "your_flag"}
+OTHERS = {"helpfull", "logdir", "your_flag"}
 
 
 def test_every_flag_in_the_readme_exists():
