@@ -23,14 +23,23 @@ def serve(make_handler: Callable[..., "Handler"], port: int, path: str = "/") ->
         raise errors.ConfigError(
             errors.Problem("port", port, f"which cannot be listened at ({error})",
                            "a free one up to 65535", errors.Setting("port", 0))) from error
-    # In the background of a shell, Python has no handler of SIGINT.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    print(f"http://{_HOST}:{server.server_address[1]}{path}  (Ctrl-C ends)", flush=True)
     with server:
         try:
+            signal.signal(signal.SIGTERM, _end)
+            # In the background of a shell, SIGINT is ignored.
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                signal.signal(signal.SIGINT, _end)
+            print(f"http://{_HOST}:{server.server_address[1]}{path}  (Ctrl-C ends)", flush=True)
             server.serve_forever()
         except KeyboardInterrupt:
             print()
+
+
+def _end(*_: Any) -> None:
+    """Ends the server at the first signal; a second one does not disturb the end."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
