@@ -96,10 +96,12 @@ def _of_record(record: run_record.RunRecord) -> list[str]:
 
 
 def _metrics(metrics: dict[str, Any]) -> str:
-    return "step {}  {}".format(
-        metrics.get("global_step", metrics.get("step")),
+    eval_name = metrics.get("eval_name")
+    return "step {}{}  {}".format(
+        metrics.get("global_step", metrics.get("step")), f" on {eval_name}" if eval_name else "",
         "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-                  for name, value in metrics.items() if name not in ("global_step", "step")))
+                  for name, value in metrics.items()
+                  if name not in ("global_step", "step", "eval_name")))
 
 
 def _flag(value: Any) -> str:
