@@ -16,7 +16,8 @@ from estimator_trainer.errors import near_match, Problem, Setting
 from estimator_trainer.settings.job_config import GPU_TYPES, JobConfig, MOST_GPUS, ROLES
 
 TENSORBOARD, _ALL, _FILE = "tensorboard", "all", ".json"
-_EXAMPLE = Setting("resources", "ps:memory_gib=16,cpus=4")
+_EXAMPLES = (Setting("resources", "ps:memory_gib=16,cpus=4"),
+             Setting("resources", "ps:machine_type=n1-highmem-16"))
 # A label, an image, a machine type, a partition; it cannot end a line of a script.
 _TEXT = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
 _TAINT = re.compile(r"(?P<key>[\w./-]+)(=(?P<value>[\w.-]*))?:(?P<effect>\w+)")
@@ -94,14 +95,14 @@ def problems(job: JobConfig, keys: Sequence[str]) -> list[Problem]:
     Args:
       keys: The keys that the job's platform has.
     """
-    found = []
+    found, example = [], _EXAMPLES["memory_gib" not in keys]
     for text in job.resources:
         try:
             for entry in _entries(text):
                 _check(entry, job, keys)
         except _Wrong as wrong:
             why, expected, *advice = wrong.args
-            found.append(Problem("resources", text, why, expected, _EXAMPLE,
+            found.append(Problem("resources", text, why, expected, example,
                                  advice="".join(advice)))
     return found
 
