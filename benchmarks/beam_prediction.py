@@ -8,6 +8,7 @@ after the other on this machine, as users start them. The answers are compared t
 
 from __future__ import annotations
 
+import argparse
 import json
 import pathlib
 import subprocess
@@ -74,7 +75,19 @@ def _answers(folder: pathlib.Path, name: str) -> dict[int, tuple[float, str]]:
     return {row["row"]: (row["probabilities"][0], row["class"]) for row in rows}
 
 
-def main(rows: int) -> None:
+def main() -> None:
+    """Compares all three, or runs RunInference alone, as a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rows", nargs="?", type=int, default=1_000_000)
+    parser.add_argument("--run_inference", nargs=3, metavar=("DATA", "EXPORT_DIR", "OUTPUT"))
+    args = parser.parse_args()
+    if args.run_inference:
+        run_inference(*args.run_inference)
+    else:
+        compare(args.rows)
+
+
+def compare(rows: int) -> None:
     """Prints a line for each of the three."""
     folder = pathlib.Path(tempfile.mkdtemp())
     parquet.write_table(_table(_TRAIN_ROWS, 0), folder / "train.parquet")
@@ -88,8 +101,9 @@ def main(rows: int) -> None:
         "predict": _timed("-m", "estimator_trainer", "predict", *flags,
                           f"--output={folder}/predict.jsonl"),
         "beam": _timed("-m", "estimator_trainer.beam", *flags, f"--output={folder}/beam.jsonl"),
-        "run_inference": _timed("-m", "benchmarks.beam_prediction", f"{folder}/new.parquet",
-                                str(export), f"{folder}/run_inference")}
+        "run_inference": _timed("-m", "benchmarks.beam_prediction", "--run_inference",
+                                f"{folder}/new.parquet", str(export),
+                                f"{folder}/run_inference")}
     expected = _answers(folder, "predict")
     assert len(expected) == rows
     for name, value in secs.items():
@@ -102,7 +116,4 @@ def main(rows: int) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4:
-        run_inference(*sys.argv[1:])
-    else:
-        main(int((sys.argv[1:] or ["1000000"])[0]))
+    main()

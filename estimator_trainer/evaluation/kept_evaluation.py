@@ -63,9 +63,13 @@ class KeptEvaluation:
         self._session: tf.compat.v1.Session | None = None
         self._step: Any = None
 
+    def is_of(self, input_fn: InputFn) -> bool:
+        """Returns whether this object evaluates the data of an input_fn."""
+        return input_fn is self._input_fn
+
     def build(self) -> list[str]:
         """Builds the graphs, once; returns the names of the metrics that are one number."""
-        names = sorted(name for name, value in self._graph().values.items()
+        names = sorted(name for name, value in self.built().values.items()
                        if value.shape.num_elements() in (1, None))
         check_names(names, self._sets)
         return names + [f"{name}/{metric}" for name, each in self._sets.items()
@@ -76,7 +80,7 @@ class KeptEvaluation:
         """Replaces the Estimators' `evaluate` within a `with` statement, where supported."""
         self.build()
         everything = [self, *self._sets.values()]
-        unsupported = next(filter(None, (each._graph().unsupported for each in everything)), "")
+        unsupported = next(filter(None, (each.built().unsupported for each in everything)), "")
         if unsupported:
             logging.info("each evaluation builds its graph again: %s", unsupported)
             self._forget()
@@ -96,11 +100,8 @@ class KeptEvaluation:
         must add nothing to the graph, and fetch nothing. After an error the session is a new one.
         """
         for other in self._sets.values():
-            if input_fn is other._input_fn:
-                if self._is_small():
-                    return other.evaluate(input_fn, steps, hooks, checkpoint_path, name)
-                self._close()
-                return other._closing(input_fn, steps, hooks, checkpoint_path, name)
+            if other.is_of(input_fn):
+                return self._evaluate_set(other, input_fn, steps, hooks, checkpoint_path, name)
         path = checkpoint_path or self._estimator.latest_checkpoint()
         if input_fn is not self._input_fn or not path:
             # The hooks are about to begin in another graph.
@@ -111,11 +112,11 @@ class KeptEvaluation:
             raise ValueError(f"steps is {steps}; expected a positive number, or None")
         try:
             # The first events hold the graph, which their writer takes from here.
-            with self._graph().graph.as_default():
-                values = self._run(self._graph(), path, steps, hooks or ())
+            with self.built().graph.as_default():
+                values = self._run(self.built(), path, steps, hooks or ())
                 event_files.write(self._estimator.eval_dir(name), values, path)
         except BaseException:
-            self._close()
+            self.close()
             raise
         return values
 
@@ -123,18 +124,20 @@ class KeptEvaluation:
         """Returns itself, since TensorFlow 2.15 copies an Estimator deeply for a strategy."""
         return self
 
+    def _evaluate_set(self, other: KeptEvaluation, *args: Any) -> dict[str, Any]:
+        if self._is_small():
+            return other.evaluate(*args)
+        self.close()
+        try:
+            return other.evaluate(*args)
+        finally:
+            other.close()
+
     def _is_small(self) -> bool:
         """Returns whether the memory has room for a session of each set, with its own model."""
-        variables = self._graph().graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
+        variables = self.built().graph.get_collection(tf.compat.v1.GraphKeys.GLOBAL_VARIABLES)
         sizes = [(each.shape.num_elements() or _MOST_BYTES) * each.dtype.size for each in variables]
         return sum(sizes) <= _MOST_BYTES
-
-    def _closing(self, *args: Any) -> dict[str, Any]:
-        """Evaluates, and closes the session."""
-        try:
-            return self.evaluate(*args)
-        finally:
-            self._close()
 
     def _run(self, built: EvaluationGraph, path: str, steps: int | None,
              hooks: Sequence[tf.estimator.SessionRunHook]) -> dict[str, Any]:
@@ -177,7 +180,8 @@ class KeptEvaluation:
                 [*(each.fetches if each else [] for each in fetched), built.update])
         return self._session
 
-    def _graph(self) -> EvaluationGraph:
+    def built(self) -> EvaluationGraph:
+        """Returns the graph, which is built once."""
         if self._built is None:
             self._built = build_graph(self._estimator, self._input_fn, self._hooks,
                                       self._starts_over)
@@ -185,10 +189,15 @@ class KeptEvaluation:
 
     def _forget(self) -> None:
         for each in (self, *self._sets.values()):
-            each._close()
-            each._built = None
+            each.drop()
 
-    def _close(self) -> None:
+    def drop(self) -> None:
+        """Closes the session, and drops the graph."""
+        self.close()
+        self._built = None
+
+    def close(self) -> None:
+        """Closes the session; the next evaluation opens another."""
         if self._session is not None:
             self._session.close()
             self._session = self._step = None

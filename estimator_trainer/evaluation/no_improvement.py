@@ -88,7 +88,7 @@ def restore(model_dir: str, evaluations: EvaluationLog, best: checkpoints.Best) 
     if evaluations.checkpoint_path == path or not best.metrics:
         return
     evaluations.checkpoint_path, evaluations.metrics = path, dict(best.metrics)
-    evaluations.returned = evaluations.returned_exports = None
+    evaluations.result = evaluations.returned = evaluations.returned_exports = None
     evaluations.is_restored = evaluations.is_cut_off = True
     evaluations.exports = exporters.newest_of(model_dir, best.step)
 

@@ -130,7 +130,7 @@ def _lose():
 
 
 @pytest.mark.parametrize("change, flags, expected", [
-    (_add, [], "which was begun with 5 files of --data, and now there are 6: new9.jsonl is new;"
+    (_add, [], "which was begun with 5 files of data, and now there are 6: new9.jsonl is new;"
      " expected the same files and settings, or a new folder. For example: --output=out-2/"),
     (_grow, [], "new3.jsonl of 10 bytes, and now it has 18"),
     (None, ["--all"], "begun with all False, and now it is True"),
