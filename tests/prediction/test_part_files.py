@@ -151,7 +151,7 @@ def test_other_data_or_settings_in_the_same_folder_are_refused(
     assert {path.name: path.read_bytes() for path in _parts()} == before
 
 
-@pytest.mark.soak
+@pytest.mark.cluster
 def test_launch_predicts_in_processes_until_all_is_done(export, tmp_path):
     done = jobs.program("launch", "--worker=2", f"--log_dir={tmp_path}/logs", "--", "predict",
                         export, DATA, "--output=out/")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import cloud_storage, event_files, jobs, slow_jobs
 
-pytestmark = [pytest.mark.cluster, pytest.mark.soak]
+pytestmark = pytest.mark.cluster
 
 _PLUGIN = jobs.REPO / "tests" / "support" / "slow_evaluation.py"
 _EVERY, _STEPS = 30, 300
@@ -49,7 +49,8 @@ def _evaluators(count):
     return jobs.cluster(chief=1, evaluator=count)
 
 
-@pytest.mark.parametrize("count, is_listed", [(3, True), (2, False)])
+@pytest.mark.parametrize("count, is_listed", [
+    (3, True), pytest.param(2, False, marks=pytest.mark.soak)])
 def test_each_checkpoint_is_evaluated_once(tmp_path, count, is_listed):
     hosts = _evaluators(count) if is_listed else jobs.cluster(chief=1, ps=1)
     with jobs.running(tmp_path, hosts, _flags(tmp_path), evaluator=not is_listed) as tasks:
@@ -66,6 +67,7 @@ def test_each_checkpoint_is_evaluated_once(tmp_path, count, is_listed):
     assert len({task for task, _ in _evaluations(tmp_path)}) == count
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", list(slow_jobs.CLUSTERS))
 def test_trainers_of_a_cluster_are_evaluated_by_several(tmp_path, kind):
     counts, extra = slow_jobs.CLUSTERS[kind]
@@ -77,6 +79,7 @@ def test_trainers_of_a_cluster_are_evaluated_by_several(tmp_path, kind):
     assert {task for task, _ in _evaluations(tmp_path)} == {"evaluator:0", "evaluator:1"}
 
 
+@pytest.mark.soak
 def test_checkpoint_of_a_killed_evaluator_is_evaluated_by_another(tmp_path):
     with jobs.running(tmp_path, _evaluators(2), _flags(tmp_path, "--param=eval_secs=0.5")
                       ) as tasks:
@@ -91,6 +94,7 @@ def test_checkpoint_of_a_killed_evaluator_is_evaluated_by_another(tmp_path):
     _assert_evaluated_once(tmp_path)
 
 
+@pytest.mark.soak
 def test_checkpoint_of_a_stopped_evaluator_is_evaluated_by_another(tmp_path):
     with jobs.running(tmp_path, _evaluators(2), _flags(tmp_path, "--param=eval_secs=0.5")
                       ) as tasks:
@@ -103,6 +107,7 @@ def test_checkpoint_of_a_stopped_evaluator_is_evaluated_by_another(tmp_path):
     _assert_evaluated_once(tmp_path)
 
 
+@pytest.mark.soak
 def test_evaluators_share_out_the_checkpoints_in_a_bucket(tmp_path):
     with cloud_storage.CloudStorage(tmp_path, is_write_limited=True) as storage:
         flags = _flags(tmp_path, "--model_dir=gs://bucket/job", "--exporters=final",
@@ -123,6 +128,7 @@ def _taken(state):
     return -1 if found["outcome"] else found["step"]
 
 
+@pytest.mark.soak
 def test_killed_lead_starts_again_and_loses_nothing(tmp_path):
     args, hosts = _flags(tmp_path), _evaluators(2)
     with jobs.running(tmp_path, hosts, args) as tasks:
@@ -141,6 +147,7 @@ def test_killed_lead_starts_again_and_loses_nothing(tmp_path):
     assert len(steps) - len(set(steps)) <= 1
 
 
+@pytest.mark.soak
 def test_evaluations_of_all_evaluators_stop_training_early(tmp_path):
     flags = [*_flags(tmp_path, "--early_stopping_metric=loss", "--early_stopping_steps=60",
                      "--train_steps=3000", "--param=best_step=90", "--keep_checkpoint_max=50")]
