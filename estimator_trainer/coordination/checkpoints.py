@@ -226,6 +226,12 @@ def paths_in(folder: str) -> list[str]:
     return sorted(paths, key=step_of)
 
 
+def exports_in(model_dir: str) -> list[str]:
+    """Returns the paths of the exports in a model_dir, which their numbers sort by age."""
+    pattern = posixpath.join(shared_files.escape(model_dir), "export", "*", "[0-9]*")
+    return sorted(path.rstrip("/") for path in tf.io.gfile.glob(pattern))
+
+
 def all_of(model_dir: str) -> dict[int, int]:
     """Returns the sizes of all checkpoints in bytes, by global step."""
     return {step_of(path): _size_of_files(f"{shared_files.escape(path)}.*")

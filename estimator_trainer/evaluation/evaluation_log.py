@@ -43,11 +43,11 @@ class EvaluationLog(tf.estimator.Exporter):
       checkpoint_path: The checkpoint evaluated last, or "".
       metrics: Metrics of that evaluation, plain Python numbers by name; those of a further set are
         SET/NAME.
-      result: All that was returned for that evaluation, arrays too, by the same names; None
-        before the first evaluation of this process.
+      result: All that was returned for that evaluation, arrays too, by the same names; None if this
+        process did not make it.
       sets: The further sets of evaluation data.
       exports: Paths of all exports of this process.
-      returned: What `Estimator.evaluate` returned last in this process; None before.
+      returned: What `Estimator.evaluate` returned for it; None likewise.
       returned_exports: What the user's exporters returned after that, each one's path or None.
       final_exporters: Names of the exporters that were called for the final export.
       is_restored: Whether an earlier process made the last evaluation.
@@ -106,6 +106,14 @@ class EvaluationLog(tf.estimator.Exporter):
         self.returned, self.returned_exports = self.part(result), []
         if not self.is_made_elsewhere():
             _keep(model_dir, checkpoint_path, self.metrics)
+
+    def restore(self, checkpoint_path: str, metrics: Mapping[str, Any], exports: Iterable[str],
+                is_cut_off: bool = True) -> None:
+        """Takes an evaluation of an earlier process as the last one, and the exports after it."""
+        self.checkpoint_path, self.metrics, self.exports = (
+            checkpoint_path, dict(metrics), list(exports))
+        self.result = self.returned = self.returned_exports = None
+        self.is_restored, self.is_cut_off = True, is_cut_off
 
     def complete(self, estimator: Any) -> None:
         """Evaluates the sets without metrics on the checkpoint that was evaluated last."""

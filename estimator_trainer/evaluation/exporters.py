@@ -42,9 +42,7 @@ class RecordedExporter(tf.estimator.Exporter):
     @property
     def is_of_latest(self) -> bool:
         """Whether a later export counts as one of a later step."""
-        exporter = self._exporter.exporter if isinstance(
-            self._exporter, WithSets) else self._exporter
-        return isinstance(exporter, tf.estimator.LatestExporter)
+        return isinstance(_own(self._exporter), tf.estimator.LatestExporter)
 
     def export(self, estimator: Any, export_path: str, checkpoint_path: str,
                eval_result: dict[str, Any], is_the_final_export: bool) -> Any:
@@ -98,6 +96,11 @@ class WithSets(tf.estimator.Exporter):
             found = log.part(found, self._set_name)
         return self.exporter.export(estimator, export_path, checkpoint_path, found,
                                     is_the_final_export)
+
+
+def _own(exporter: tf.estimator.Exporter) -> tf.estimator.Exporter:
+    """Returns the user's exporter, without what chooses its metrics."""
+    return exporter.exporter if isinstance(exporter, WithSets) else exporter
 
 
 class BestExporter(tf.estimator.Exporter):
@@ -206,17 +209,13 @@ def unfinished(model_dir: str) -> list[str]:
 
 def exports_of(model_dir: str, step: int) -> list[str]:
     """Returns the paths of the exports whose variables hold this global step."""
-    pattern = posixpath.join(shared_files.escape(model_dir), "export", "*", "[0-9]*")
-    paths = (path.rstrip("/") for path in sorted(tf.io.gfile.glob(pattern)))
-    return [path for path in paths if exported_step(path) == step]
+    return [path for path in checkpoints.exports_in(model_dir) if exported_step(path) == step]
 
 
 def newest_of(model_dir: str, step: int) -> list[str]:
     """Returns the exports of a global step after which no other was made in their folder."""
-    pattern = posixpath.join(shared_files.escape(model_dir), "export", "*", "[0-9]*")
-    newest = {posixpath.dirname(path): path for path in sorted(
-        path.rstrip("/") for path in tf.io.gfile.glob(pattern))}
-    return [path for path in exports_of(model_dir, step) if path in newest.values()]
+    newest = {posixpath.dirname(path): path for path in checkpoints.exports_in(model_dir)}
+    return [path for path in newest.values() if exported_step(path) == step]
 
 
 def exported_step(export: str) -> int | None:
@@ -252,8 +251,7 @@ def at_the_end(names: Sequence[str], plugins: LoadedPlugins,
     `max_steps` alone, and a cluster at every end. `names` are the exporters that the user wants.
     """
     chosen = [each for each in _of_script(plugins, evaluations)
-              if not isinstance(each.exporter if isinstance(each, WithSets) else each,
-                                _AFTER_EVALUATIONS)
+              if not isinstance(_own(each), _AFTER_EVALUATIONS)
               ] if plugins.script and not plugins.script.is_alone else []
     if "final" in names:
         chosen.append(tf.estimator.FinalExporter("final", plugins.receiver_fn))

@@ -87,10 +87,7 @@ def restore(model_dir: str, evaluations: EvaluationLog, best: checkpoints.Best) 
     path = checkpoints.latest(model_dir)
     if evaluations.checkpoint_path == path or not best.metrics:
         return
-    evaluations.checkpoint_path, evaluations.metrics = path, dict(best.metrics)
-    evaluations.result = evaluations.returned = evaluations.returned_exports = None
-    evaluations.is_restored = evaluations.is_cut_off = True
-    evaluations.exports = exporters.newest_of(model_dir, best.step)
+    evaluations.restore(path, best.metrics, exporters.newest_of(model_dir, best.step))
 
 
 def described(model_dir: str, best: checkpoints.Best, length: length_lib.Length) -> str:

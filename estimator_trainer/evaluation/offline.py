@@ -45,23 +45,24 @@ def evaluating(plan: Plan, on_batch: Callable[[], None] = lambda: None
     is_same = recorded is None or not plan.changes and (
         plan.config.eval_steps == recorded.get("eval_steps", 0))
 
-    def events(path: str, name: str, is_same_set: bool = True) -> ContextManager[None]:
+    def events(known: set[tuple[int, str]], path: str, name: str,
+               is_same_set: bool = True) -> ContextManager[None]:
         is_mean = path == checkpoints.latest_average(plan.config.model_dir)
         is_due = is_same and is_same_set and not is_mean and (
-            exporters.saved_step(path), name) not in _known(plan.config.model_dir)
+            exporters.saved_step(path), name) not in known
         return (contextlib.nullcontext() if is_due else
                 estimator_patches.discarding_events(single))
 
     def evaluate_one(path: str) -> dict[str, Any]:
-        fits = CheckpointFit(plan.config, path)
-        with fits.explained(), events(path, ""):
+        fits, known = CheckpointFit(plan.config, path), _known(plan.config.model_dir)
+        with fits.explained(), events(known, path, ""):
             result = dict(single.evaluate(
                 plugins.input_fn, steps=plan.config.eval_steps or None, hooks=[log.progress, fits],
                 checkpoint_path=path))
         evaluation_log.log_metrics(evaluation_log.plain_metrics(result), log.progress)
         for each in log.sets:
             is_same_set = recorded is None or each.loaded.text in recorded.get("eval_set", ())
-            with events(path, each.name, is_same_set):
+            with events(known, path, each.name, is_same_set):
                 result |= each.evaluate(single, path)
         metrics = evaluation_log.plain_metrics(result)
         evaluation_log.emit_evaluation(metrics, log.progress)

@@ -5,10 +5,9 @@ import posixpath
 from typing import Any
 
 from absl import logging
-import tensorflow as tf
 
 from estimator_trainer import errors, local_server
-from estimator_trainer.coordination import shared_files
+from estimator_trainer.coordination import checkpoints
 from estimator_trainer.prediction.rest_model import RestModel
 from estimator_trainer.settings.command_table import ServeConfig
 
@@ -27,9 +26,8 @@ def serve(settings: ServeConfig) -> None:
 
 def newest_export(model_dir: str) -> str:
     """Returns the export of a model_dir that was made last; raises ConfigError without one."""
-    pattern = posixpath.join(shared_files.escape(model_dir), "export", "*", "[0-9]*")
-    found = [path.rstrip("/") for path in tf.io.gfile.glob(pattern)]
-    found = [path for path in found if posixpath.basename(path).isdigit()]
+    found = [path for path in checkpoints.exports_in(model_dir)
+             if posixpath.basename(path).isdigit()]
     if not found:
         raise errors.ConfigError(errors.Problem(
             "model_dir", model_dir, "which holds no export",

@@ -120,7 +120,8 @@ def evaluate_all(run: FollowerRun, final: final_evaluation.FinalEvaluation) -> J
                 return run.state.poll_final_state() or final_state
             if not final_state and is_new:
                 polls_at = time.monotonic() + final.spec.throttle_secs
-                _try_to_evaluate(final, latest)
+                with final_evaluation.unless_gone(latest):
+                    final.evaluate(latest)
                 run.state.poll_often_from(evaluations.metrics.get("global_step", 0))
         if final_state:
             lost_at = min(lost_at, time.monotonic() + deadlines.FINAL_CHECKPOINT_SECS)
@@ -137,19 +138,9 @@ def _finish(final: final_evaluation.FinalEvaluation, final_state: JobState, late
     if checkpoints.step_of(latest) < final_state.step:
         return False
     if latest != final.evaluations.checkpoint_path:
-        _try_to_evaluate(final, latest)
+        with final_evaluation.unless_gone(latest):
+            final.evaluate(latest)
     if latest != final.evaluations.checkpoint_path:
         return False
     final.finish()
     return True
-
-
-def _try_to_evaluate(final: final_evaluation.FinalEvaluation, path: str) -> None:
-    try:
-        final.evaluate(path)
-    except errors.TrainerError:
-        raise
-    except Exception:
-        if checkpoints.is_whole(path):
-            raise
-        final_evaluation.warn_of_gone(path)

@@ -102,15 +102,9 @@ def _lead(run: FollowerRun, final: final_evaluation.FinalEvaluation,
 
 def _measured(final: final_evaluation.FinalEvaluation, path: str) -> dict[str, Any] | None:
     """Evaluates and logs a checkpoint; returns None if it is gone."""
-    try:
+    with final_evaluation.unless_gone(path):
         return final.evaluations.with_sets(final.estimator, path, final.measure(path))
-    except errors.TrainerError:
-        raise
-    except Exception:
-        if checkpoints.is_whole(path):
-            raise
-        final_evaluation.warn_of_gone(path)
-        return None
+    return None
 
 
 class _Results:
@@ -169,16 +163,8 @@ class _Results:
             if exporter is final.evaluations:
                 final.evaluations.keep(self._model_dir, path, metrics)
                 continue
-            try:
+            with final_evaluation.unless_gone(path, exporter.name):
                 final.follow(path, metrics, [exporter])
-            except errors.TrainerError:
-                raise
-            except Exception:
-                if checkpoints.is_whole(path):
-                    raise
-                # Few checkpoints are kept, and training went on meanwhile.
-                logging.warning("the checkpoint of step %d is gone: %s cannot export it", step,
-                                exporter.name)
 
     def _write(self, metrics: dict[str, Any], path: str) -> None:
         """Writes the events of each set."""

@@ -1,12 +1,14 @@
 """The final evaluation and export are made once, of the checkpoint with which training ended."""
 
+import contextlib
 import dataclasses
 import posixpath
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 from absl import logging
 import tensorflow as tf
 
+from estimator_trainer import errors
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import checkpoints
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
@@ -103,10 +105,26 @@ class FinalEvaluation:
         return posixpath.join(self.estimator.model_dir, "export", exporter.name)
 
 
-def warn_of_gone(path: str) -> None:
-    """Logs that a checkpoint cannot be evaluated; few are kept, and training went on meanwhile."""
-    logging.warning("the checkpoint of step %d is gone or damaged: goes on with the newest",
-                    checkpoints.step_of(path))
+@contextlib.contextmanager
+def unless_gone(path: str, exporter: str = "") -> Iterator[None]:
+    """Ends a `with` statement with a warning where it failed because a checkpoint is gone.
+
+    Few checkpoints are kept, and training went on meanwhile. Another failure stays one. `exporter`
+    names the one that was to export the checkpoint; "" if it was to be evaluated.
+    """
+    try:
+        yield
+    except errors.TrainerError:
+        raise
+    except Exception:
+        if checkpoints.is_whole(path):
+            raise
+        if exporter:
+            logging.warning("the checkpoint of step %d is gone: %s cannot export it",
+                            checkpoints.step_of(path), exporter)
+        else:
+            logging.warning("the checkpoint of step %d is gone or damaged: goes on with the newest",
+                            checkpoints.step_of(path))
 
 
 def _remove_unfinished(evaluations: evaluation_log.EvaluationLog, model_dir: str) -> None:
@@ -130,9 +148,8 @@ def restore(plan: Plan, evaluations: evaluation_log.EvaluationLog, step: int) ->
     if before and before.status == "done" and before.step == step == before.metrics.get(
             "global_step"):
         logging.info("step %d was evaluated before: see result.json", step)
-        evaluations.checkpoint_path, evaluations.is_restored = latest, True
-        evaluations.metrics = dict(before.metrics)
-        evaluations.exports = [path for path in before.exports if tf.io.gfile.exists(path)]
+        evaluations.restore(
+            latest, before.metrics, filter(tf.io.gfile.exists, before.exports), is_cut_off=False)
     elif latest:
         _restore_kept(model_dir, evaluations, latest)
     known = plan.recorded.record.settings.get("eval_set", ()) if plan.recorded else ()
@@ -146,6 +163,5 @@ def _restore_kept(model_dir: str, evaluations: evaluation_log.EvaluationLog, pat
     if metrics is None:
         return
     logging.info("step %d was evaluated before: exports what is missing", checkpoints.step_of(path))
-    evaluations.checkpoint_path, evaluations.metrics = path, metrics
-    evaluations.is_restored = evaluations.is_cut_off = True
-    evaluations.exports = exporters_lib.exports_of(model_dir, evaluations.step)
+    evaluations.restore(path, metrics,
+                        exporters_lib.exports_of(model_dir, int(metrics.get("global_step", 0))))

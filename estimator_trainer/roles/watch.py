@@ -4,6 +4,7 @@ The training may be any Estimator's. One of this program leaves its end in `reco
 nothing tells that they have ended.
 """
 
+import contextlib
 import json
 import posixpath
 import time
@@ -68,16 +69,10 @@ def _watch(plan: Plan, stop: stop_lib.Stop,
 def _print_evaluation(path: str, evaluate_one: Callable[[str], dict[str, Any]],
                       is_last: bool) -> bool:
     """Prints the evaluation of a checkpoint; returns False if it is gone, and others follow."""
-    try:
+    with contextlib.nullcontext() if is_last else final_evaluation.unless_gone(path):
         print(json.dumps(evaluate_one(path)), flush=True)
         return True
-    except errors.TrainerError:
-        raise
-    except Exception:
-        if is_last or checkpoints.is_whole(path):
-            raise
-        final_evaluation.warn_of_gone(path)
-        return False
+    return False
 
 
 def _end_of_training(model_dir: str) -> str:
