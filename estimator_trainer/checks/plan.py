@@ -84,6 +84,11 @@ class Plan:
         return self.config.train_epochs * workers
 
     @property
+    def has_data_service(self) -> bool:
+        """Whether the training set is handed out while it is read, not in fixed shares."""
+        return self.config.data_service or bool(getattr(self.task, "data_workers", ()))
+
+    @property
     def plugins(self) -> tuple[Plugin, ...]:
         """All plug-ins that were found."""
         found = (self.model, self.data, self.train_data, self.serving)

@@ -48,6 +48,8 @@ class JobState:
       cluster: Number of tasks by role in the chief's TF_CONFIG; {} if unknown.
       addresses: The fingerprint of the chief's cluster; "" if unknown.
       is_complete: Whether all trainers of an all-reduce have joined the run.
+      data_service: The place of the training set that is handed out (input/data_service.py); {}
+        without one, or before the chief has it.
     """
 
     run: str
@@ -59,6 +61,7 @@ class JobState:
     cluster: Mapping[str, int] = dataclasses.field(default_factory=dict)
     addresses: str = ""
     is_complete: bool = False
+    data_service: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 class JobStateWriter:
@@ -100,6 +103,11 @@ class JobStateWriter:
             self.receive(is_waiting=True)
         with self._lock:
             self._write(dataclasses.replace(self._state, is_complete=True))
+
+    def announce_data_service(self, place: Mapping[str, str]) -> None:
+        """Writes where the trainers get the training set."""
+        with self._lock:
+            self._write(dataclasses.replace(self._state, data_service=place))
 
     def write_heartbeat(self) -> None:
         """Writes the chief's heartbeat, if it is due; may be called often."""

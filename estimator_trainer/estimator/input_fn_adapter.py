@@ -11,6 +11,7 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import user_estimator
 from estimator_trainer.graph import graph_names
 from estimator_trainer.input import batches, iterated_input
+from estimator_trainer.input.data_service import DataService
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.training import loop
@@ -34,24 +35,26 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
       each session run has to compute, such as those of queues. It raises ConfigError when
       `function` returns anything else. In mode "train" the batches of a dataset that may end have a
       mark, which `without_mark` takes off, if trainers have to know the last batch, unless
-      `is_marked=False`. With `is_held=True` the dataset is held for a loop (`loop.hold`), and
-      LoopUnsupported is raised if there is none.
+      `is_marked=False`. A `service` hands out this trainer's records. With `is_held=True` the
+      dataset is held for a loop (`loop.hold`), and LoopUnsupported is raised if there is none.
     """
     other_modes = _Adapted(function, plan.data, plan)
     training = _Adapted(train_function, plan.train_data, plan) if train_function else other_modes
 
     def input_fn(mode: str, params: dict[str, Any], config: Any = None,
                  input_context: tf.distribute.InputContext | None = None,
-                 is_marked: bool = True, is_held: bool = False) -> Any:
+                 is_marked: bool = True, is_held: bool = False,
+                 service: DataService | None = None) -> Any:
         has_strategy = input_context is not None
         num_replicas = input_context.num_replicas_in_sync if input_context else 1
         is_training = mode == tf.estimator.ModeKeys.TRAIN
         if not is_training:
             input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
-        elif input_context is None:
+        elif input_context is None or plan.has_data_service:
+            shard = ((1, 0) if plan.has_data_service else
+                     (plan.task.num_input_pipelines, plan.task.input_pipeline_id))
             input_context = tf.distribute.InputContext(
-                plan.task.num_input_pipelines, plan.task.input_pipeline_id,
-                plan.config.sync_replicas or 1)
+                *shard, num_replicas if has_strategy else plan.config.sync_replicas or 1)
         if config is None:  # No Estimator calls it.
             with environment.no_cluster():
                 config = tf.estimator.RunConfig(plan.config.model_dir or None,
@@ -62,10 +65,13 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         made, reason = adapted.call(passed, has_strategy)
         with graph_names.own():
             if not isinstance(made, tf.data.Dataset):
-                adapted.check_tensors(reason, has_strategy, is_held)
+                adapted.check_tensors(reason, has_strategy, is_held,
+                                      service is not None and is_training)
                 return made
             if is_training:
                 made = adapted.as_set(made, input_context)
+                if service:
+                    made = service.hand_out(made)
                 # One trainer alone finds the end where it comes, as in the plain Estimator.
                 is_last_needed = has_strategy or plan.task.num_trainers > 1
                 if is_marked and is_last_needed and not batches.is_endless(made):
@@ -101,6 +107,7 @@ class _Adapted:
     def _call(self, passed: dict[str, Any]) -> tuple[Any, str]:
         task, mode = self._plan.task, passed["mode"]
         if (mode == tf.estimator.ModeKeys.TRAIN and task.num_input_pipelines > 1 and
+                not self._plan.has_data_service and
                 "input_context" not in loader.arguments(self._function)):
             logging.log_first_n(
                 logging.WARNING, "input_fn %s takes no input_context, so it cannot know its shard:"
@@ -125,7 +132,8 @@ class _Adapted:
         dataset = iterated.dataset(batch)
         return (batch, iterated.reason) if dataset is None else (dataset, "")
 
-    def check_tensors(self, reason: str, has_strategy: bool, is_held: bool) -> None:
+    def check_tensors(self, reason: str, has_strategy: bool, is_held: bool,
+                      is_handed_out: bool = False) -> None:
         """Raises an error where a strategy, a flag or a loop (`is_held`) needs a Dataset."""
         what = f"input_fn {self._name!r} returns tensors that cannot become a dataset: {reason}"
         config = self._plan.config
@@ -134,6 +142,10 @@ class _Adapted:
                 f"{what}; a strategy (from {errors.Setting('train_distribute')},"
                 f" {errors.Setting('eval_distribute')}) needs a tf.data.Dataset. Return one, or"
                 f" train without: {errors.Setting('train_distribute', 'none')}")
+        if is_handed_out:
+            raise errors.ConfigError(
+                f"{what}, so {errors.Setting('data_service', True)} cannot hand it out. Return a"
+                f" tf.data.Dataset, or leave out {errors.Setting('data_service', True)}.")
         for flag, param in (("train_epochs", "epochs"), ("global_batch_size", "batch_size")):
             if getattr(config, flag) and param not in self._params:
                 raise errors.ConfigError(

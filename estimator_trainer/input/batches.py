@@ -110,12 +110,17 @@ def is_endless(dataset: tf.data.Dataset) -> bool:
 
 
 def _evaluated_without_devices(tensor: tf.Tensor) -> Any:
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        return session.run(copied(tensor))
+
+
+def copied(tensor: tf.Tensor) -> tf.Tensor:
+    """Copies the graph of a tensor into the current one, without devices; returns the copy."""
     graph_def = tensor.graph.as_graph_def()
     for node in (*graph_def.node, *operations.in_functions(graph_def)):
         node.device = ""
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        [copied] = tf.import_graph_def(graph_def, return_elements=[tensor.name])
-        return session.run(copied)
+    [made] = tf.import_graph_def(graph_def, return_elements=[tensor.name])
+    return made
 
 
 def size(batch: Any) -> tf.Tensor:

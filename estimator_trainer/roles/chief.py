@@ -42,7 +42,7 @@ def train(run: ChiefRun) -> Result:
     job_history.announce_page(plan)
     hooks = experiment_lib.hooks_of(run, plugins)
     experiment = experiment_lib.build(run.plan, plugins, strategies, evaluations, hooks,
-                                      stop.request_end)
+                                      stop.request_end, run.service)
     with (kept.used_by(experiment.estimator, single) if kept else contextlib.nullcontext()):
         step, reason = (_resume_finished(run, evaluations, finished) if finished else
                         _trained(run, experiment, hooks, evaluations, length))

@@ -1,6 +1,7 @@
 """The experiment of a task: its Estimator, specs and hooks, tried before the first step."""
 
 import contextlib
+import functools
 import posixpath
 from typing import Callable, NamedTuple, Sequence
 
@@ -18,6 +19,7 @@ from estimator_trainer.estimator.strategy import Strategies
 from estimator_trainer.evaluation import exporters, no_improvement, target
 from estimator_trainer.evaluation.evaluation_log import check_metric, EvaluationLog
 from estimator_trainer.evaluation.kept_evaluation import KeptEvaluation
+from estimator_trainer.input.data_service import DataService
 from estimator_trainer.patches import saving_patches
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun, TaskRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -96,11 +98,12 @@ def evaluation_log(run: TaskRun, plugins: LoadedPlugins,
 
 def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
           evaluations: EvaluationLog, hooks: TrainingHooks | None,
-          request_end: exporters.RequestEnd | None = None) -> Experiment:
+          request_end: exporters.RequestEnd | None = None,
+          service: DataService | None = None) -> Experiment:
     """Builds the experiment of this task.
 
     `hooks` is None in a task that does not train. `request_end` ends the job, in a task that may
-    stop training early.
+    stop training early. `service` hands out the training set; None: the input_fn has shares.
     """
     config, script = plan.config, plugins.script
     during = exporters.during_training(config, plugins, evaluations)
@@ -119,7 +122,7 @@ def build(plan: Plan, plugins: LoadedPlugins, strategies: Strategies,
         hooks=[evaluations.progress, *(script.eval_hooks if script else ())],
         exporters=during, start_delay_secs=0, throttle_secs=config.eval_throttle_secs)
     return Experiment(builder.for_training(plan, plugins, strategies),
-                      _train_spec(plan, plugins, hooks), eval_spec)
+                      _train_spec(plan, plugins, hooks, service), eval_spec)
 
 
 def train(run: TaskRun, experiment: Experiment, hooks: TrainingHooks,
@@ -197,8 +200,8 @@ def _train_as_chief(experiment: Experiment, task: TaskConfig) -> None:
     experiment.train()
 
 
-def _train_spec(plan: Plan, plugins: LoadedPlugins,
-                hooks: TrainingHooks | None) -> tf.estimator.TrainSpec:
+def _train_spec(plan: Plan, plugins: LoadedPlugins, hooks: TrainingHooks | None,
+                service: DataService | None) -> tf.estimator.TrainSpec:
     config, task = plan.config, plan.task
     if hooks is None:
         return tf.estimator.TrainSpec(input_fn=plugins.input_fn, max_steps=config.max_steps)
@@ -213,8 +216,10 @@ def _train_spec(plan: Plan, plugins: LoadedPlugins,
     if scripts_listeners and not is_called:
         logging.warning("saving listeners are not called in a cluster that trains with"
                         " %s, as with the Estimator's own", config.train_distribute)
+    input_fn = (functools.partial(plugins.input_fn, service=service) if service
+                else plugins.input_fn)
     return tf.estimator.TrainSpec(
-        input_fn=plugins.input_fn, max_steps=config.max_steps,
+        input_fn=input_fn, max_steps=config.max_steps,
         hooks=[session_runs.HookGroup([hooks.end, hooks.progress, hooks.fit, *hooks.others]),
                *scripts_hooks],
         saving_listeners=[*own, *scripts_listeners] if is_called else [])

@@ -16,6 +16,7 @@ from estimator_trainer.coordination.job_view import ChiefView, OthersView
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator import user_estimator
 from estimator_trainer.evaluation import event_files
+from estimator_trainer.input import data_service
 from estimator_trainer.patches import cluster_patches, saving_patches, training_patches
 from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
@@ -25,6 +26,7 @@ from estimator_trainer.roles.task_run import ChiefRun, FollowerRun
 from estimator_trainer.training.train_op import SyncReplicasHook
 
 _FOLLOWERS = {"evaluator": evaluator.evaluate, "ps": ps.serve, "worker": worker.train}
+_POLL_SECS = 0.25
 
 
 def train_and_evaluate(plan: Plan) -> Result:
@@ -97,10 +99,14 @@ def _run_chief(plan: Plan, stop: stop_lib.Stop, lease: lease_lib.Lease) -> Resul
     state = JobStateWriter(config.model_dir, is_shared=task.name != "local",
                            peer_timeout_secs=config.peer_timeout_secs,
                            cluster=task.counts, addresses=task.fingerprint)
+    service = (data_service.Dispatching(config.model_dir, task, state)
+               if plan.has_data_service else None)
     with Watchdog(config, task, stop, ChiefView(task, stop, state, lease)) as watchdog:
         try:
-            ended = chief.train(ChiefRun(plan, stop, watchdog, state))
+            ended = chief.train(ChiefRun(plan, stop, watchdog, state, service))
             runs.end(plan, ended)
+            if service:
+                service.end_epochs()
             return ended
         except errors.Interrupted as interruption:
             ended = outcome.interrupted(plan, interruption)
@@ -121,9 +127,17 @@ def _run_follower(plan: Plan, stop: stop_lib.Stop) -> Result:
     state = JobStateReader(
         config.model_dir, config.max_steps,
         poll_intervals.evaluator_secs if task.role == "evaluator" else poll_intervals.task_secs)
+
+    def wait() -> None:
+        watchdog.tick()
+        stop.sleep(_POLL_SECS)
+        stop.check()
+
+    service = (data_service.Receiving(task, state, wait)
+               if plan.has_data_service and task.is_trainer else None)
     with Watchdog(config, task, stop, OthersView(config, task, stop, state)) as watchdog:
         try:
-            return _FOLLOWERS[task.role](FollowerRun(plan, stop, watchdog, state))
+            return _FOLLOWERS[task.role](FollowerRun(plan, stop, watchdog, state, service))
         except errors.Interrupted as interruption:
             return outcome.interrupted(plan, interruption)
         except Exception as error:

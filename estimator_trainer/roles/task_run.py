@@ -11,6 +11,7 @@ from estimator_trainer.coordination.job_state import JobStateReader, JobStateWri
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.coordination.watchdog import Watchdog
 from estimator_trainer.estimator.loaded_plugins import LoadedPlugins
+from estimator_trainer.input.data_service import Dispatching, Receiving
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 
@@ -60,13 +61,21 @@ class TaskRun:
 
 @dataclasses.dataclass(frozen=True)
 class ChiefRun(TaskRun):
-    """The run of the chief; `state` is the state of the job, which the chief alone writes."""
+    """The run of the chief; `state` is the state of the job, which the chief alone writes.
+
+    `service` hands out the training set; None without --data_service.
+    """
 
     state: JobStateWriter
+    service: Dispatching | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class FollowerRun(TaskRun):
-    """The run of any other task; `state` is the state of the job as the chief writes it."""
+    """The run of any other task; `state` is the state of the job as the chief writes it.
+
+    `service` receives a part of the training set; None without --data_service.
+    """
 
     state: JobStateReader
+    service: Receiving | None = None

@@ -31,7 +31,8 @@ def train(run: FollowerRun) -> Result:
     run.log_start(plugins)
     hooks = experiment_lib.hooks_of(run, plugins)
     experiment = experiment_lib.build(run.plan, plugins, strategies,
-                                      experiment_lib.evaluation_log(run, plugins), hooks)
+                                      experiment_lib.evaluation_log(run, plugins), hooks,
+                                      service=run.service)
     experiment_lib.train(run, experiment, hooks)
     if task.is_all_reduce or not run.stop.is_to_be_continued:
         # A worker that will be started again has more input to read; a chief that was started

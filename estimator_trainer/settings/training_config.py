@@ -27,6 +27,9 @@ class TrainingConfig:
     global_batch_size: int = setting(
         "Training", 0, "Examples of one global step, all synchronous replicas together, from any"
         " input_fn; 0 = the input_fn's own.", minimum=0)
+    data_service: bool = setting(
+        "Training", False, "Hand out the training set to the trainers while they read it, so that a"
+        " slow one reads less; default: fixed shares.")
     train_distribute: str = setting(
         "Training", "none", "Strategy for training.", choices=topology.STRATEGIES)
     num_replicas: int = setting("Training", 0, "Replicas in one process for `mirrored` and"

@@ -1,0 +1,197 @@
+"""The training set, handed out to the trainers while they read it, by TensorFlow's tf.data service.
+
+The chief registers its dataset with a dispatcher in its process, whose address is in job.json. The
+next records go to the trainer that requests them next, so a slow one takes fewer.
+
+Where splits.py finds that several processes can read the dataset together, each trainer has a data
+worker in its process, or the job has data workers as tasks of their own. Any other dataset is read
+by a data worker in the chief's process alone.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Callable, Mapping, Protocol
+import warnings
+
+from absl import logging
+import tensorflow as tf
+
+from estimator_trainer import deadlines, errors, storage
+from estimator_trainer.cluster import peers
+from estimator_trainer.cluster.task_config import TaskConfig
+from estimator_trainer.coordination import checkpoints, stop as stop_lib
+from estimator_trainer.coordination.job_state import JobStateReader, JobStateWriter
+from estimator_trainer.graph import graph_names
+from estimator_trainer.input import batches, splits as splits_lib
+
+# The chief's journal of what it has handed out, in model_dir.
+_FOLDER = "data_service"
+_SERVICE = tf.data.experimental.service
+# More would be lost with a trainer that is killed.
+_MOST_REQUESTS = 2
+_HEARTBEAT_MS = 5000
+
+
+class DataService(Protocol):
+    """The part of one trainer in the service."""
+
+    def hand_out(self, dataset: tf.data.Dataset) -> tf.data.Dataset:
+        """Returns the records that this trainer gets of the whole training set."""
+
+
+class Dispatching:
+    """The dispatcher, in the chief's process; its journal lets a restarted job continue."""
+
+    def __init__(self, model_dir: str, task: TaskConfig, state: JobStateWriter):
+        self._model_dir, self._task, self._state = model_dir, task, state
+        self._folder = posixpath.join(model_dir, _FOLDER)
+        self._place: Mapping[str, str] = {}
+        # A server stops when its object is deleted.
+        self._servers: list[object] = []
+        # Python functions of a dataset live as long as its graph.
+        self._dataset: tf.data.Dataset | None = None
+
+    def hand_out(self, dataset: tf.data.Dataset) -> tf.data.Dataset:
+        if not self._place:
+            self._place = self._begin(dataset)
+            self._dataset = dataset
+            self._state.announce_data_service(self._place)
+        return _received(self._place, dataset)
+
+    def end_epochs(self) -> None:
+        """Forgets what was handed out, at the end of training, so that a later run reads all."""
+        self._servers.clear()
+        if self._place:
+            self._remove_journal()
+
+    def _begin(self, dataset: tf.data.Dataset) -> Mapping[str, str]:
+        with tf.Graph().as_default():
+            variant = batches.copied(tf.data.experimental.to_variant(dataset))
+            splits = splits_lib.of_copy(variant)
+            _refuse_of_session(splits)
+            has_tasks = bool(data_workers(self._task))
+            is_divided = not splits.undivided and (
+                has_tasks or splits.are_fine(self._task.num_trainers))
+            address = self._serve(is_divided)
+            with tf.compat.v1.Session() as session:
+                copy = tf.data.experimental.from_variant(variant, dataset.element_spec)
+                with warnings.catch_warnings():
+                    # In a graph TensorFlow knows the options of the dataset, and says it may not.
+                    warnings.simplefilter("ignore", UserWarning)
+                    registered = _SERVICE.register_dataset(
+                        address, copy, compression=None, dataset_id=splits.fingerprint)
+                session.run(registered)
+        if not (is_divided and has_tasks):
+            self._servers.append(worker_server(address, host_of(self._task)))
+        self._log(splits, is_divided)
+        is_local = is_divided and not has_tasks
+        return {"address": address, "set": splits.fingerprint, "job": splits.fingerprint,
+                "readers": "all" if is_divided else "chief",
+                "policy": "OFF" if splits.undivided else "DYNAMIC",
+                "target": "LOCAL" if is_local else "AUTO"}
+
+    def _serve(self, is_divided: bool) -> str:
+        """Starts the dispatcher; returns its address."""
+        has_journal = is_divided and not storage.is_object_store(self._model_dir)
+        if not (has_journal and checkpoints.latest_step(self._model_dir)):
+            self._remove_journal()
+        elif tf.io.gfile.exists(self._folder):
+            logging.info("the data service continues in the training set where it was stopped;"
+                         " records that were handed out after the restored checkpoint are lost")
+        dispatcher = _SERVICE.DispatchServer(_SERVICE.DispatcherConfig(
+            work_dir=self._folder if has_journal else None, fault_tolerant_mode=has_journal,
+            job_gc_timeout_ms=-1, worker_timeout_ms=int(deadlines.CONNECTION_SECS * 1000)))
+        self._servers.append(dispatcher)
+        port = dispatcher.target.rpartition(":")[2]
+        return f"{host_of(self._task)}:{port}"
+
+    def _remove_journal(self) -> None:
+        if tf.io.gfile.exists(self._folder):
+            tf.io.gfile.rmtree(self._folder)
+
+    def _log(self, splits: splits_lib.Splits, is_divided: bool) -> None:
+        why = splits.undivided or "its source has too few elements to divide it"
+        logging.info(
+            "the training set is handed out while it is read, %s",
+            "by the data workers" if is_divided and data_workers(self._task) else
+            "each trainer reads other parts" if is_divided else f"by the chief alone: {why}")
+
+
+class Receiving:
+    """The part of a worker, which waits until the chief hands out the training set."""
+
+    def __init__(self, task: TaskConfig, state: JobStateReader, wait: Callable[[], None]):
+        """Makes the object; `wait` pauses, and raises when this task is to stop."""
+        self._task, self._state, self._wait = task, state, wait
+        self._place: Mapping[str, str] = {}
+        self._servers: list[object] = []
+
+    def hand_out(self, dataset: tf.data.Dataset) -> tf.data.Dataset:
+        if not self._place:
+            self._place = self._wait_for_chief()
+            if self._place["readers"] == "all" and not data_workers(self._task):
+                self._servers.append(worker_server(self._place["address"], host_of(self._task)))
+        with tf.Graph().as_default():
+            found = splits_lib.of_copy(batches.copied(tf.data.experimental.to_variant(dataset)))
+        if found.fingerprint != self._place["set"]:
+            raise errors.ConfigError(
+                f"the input_fn of {self._task.name} makes another dataset than that of"
+                f" {self._task.name_of('chief', 0)}, and {errors.Setting('data_service', True)}"
+                " hands out the chief's to all trainers; expected one that does not depend on the"
+                " task: the same files, numbers and seeds, without a shard of its own")
+        return _received(self._place, dataset)
+
+    def _wait_for_chief(self) -> Mapping[str, str]:
+        while True:
+            state = self._state.poll()
+            place = state.data_service if state else {}
+            # The file may be an earlier chief's.
+            if place and peers.state(place["address"]) == "up":
+                return place
+            self._wait()
+
+
+def data_workers(task: TaskConfig) -> tuple[str, ...]:
+    """Returns the addresses of the tasks that only read data."""
+    return tuple(getattr(task, "data_workers", ()))
+
+
+def host_of(task: TaskConfig) -> str:
+    """Returns the host at which other tasks reach this one."""
+    if task.is_local and not task.cluster:
+        return "localhost"
+    hosts = task.cluster.get(task.role) or task.cluster.get("chief") or ("localhost:0",)
+    return hosts[task.index].rpartition(":")[0]
+
+
+def worker_server(address: str, host: str, port: int = 0) -> object:
+    """Returns a data worker of a dispatcher, which serves at `host` until it is deleted."""
+    config = _SERVICE.WorkerConfig(
+        dispatcher_address=address, worker_address=f"{host}:%port%", port=port,
+        heartbeat_interval_ms=_HEARTBEAT_MS)
+    # TensorFlow waits for a dispatcher that is gone without end, and holds Python's lock meanwhile.
+    with stop_lib.killed_after(deadlines.CONNECTION_SECS):
+        return _SERVICE.WorkerServer(config)
+
+
+def _received(place: Mapping[str, str], dataset: tf.data.Dataset) -> tf.data.Dataset:
+    with graph_names.own():
+        is_endless = batches.is_endless(dataset)
+        received = _SERVICE.from_dataset_id(
+            _SERVICE.ShardingPolicy[place["policy"]], f"grpc://{place['address']}", place["set"],
+            dataset.element_spec, job_name=place["job"], target_workers=place["target"],
+            max_outstanding_requests=_MOST_REQUESTS if place["target"] == "LOCAL" else None)
+        if is_endless:
+            received = received.apply(
+                tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
+        return received
+
+
+def _refuse_of_session(splits: splits_lib.Splits) -> None:
+    if splits.of_session:
+        raise errors.ConfigError(
+            f"the training set needs a {splits.of_session} of this process's session, and"
+            f" {errors.Setting('data_service', True)} hands out datasets that need none: no lookup"
+            " tables, variables, queues and iterators. Look up in the model_fn, or train without"
+            f" {errors.Setting('data_service', True)}.")

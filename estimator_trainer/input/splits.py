@@ -1,0 +1,130 @@
+"""The structure of a dataset: whether several processes can read it, and its fingerprint.
+
+TensorFlow's data service gives each process other elements of the source, such as file names, and
+each process then does all that the dataset does. The processes together yield what one would, in
+another order, only where each operation works on one record after the other: `take(100)` would take
+100 in each process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Iterator, NamedTuple
+
+import tensorflow as tf
+
+from estimator_trainer.graph import operations
+
+_SOURCES = {"RangeDataset", "TensorSliceDataset"}
+_SHUFFLES = {"ShuffleDataset", "ShuffleDatasetV2", "ShuffleDatasetV3", "ShuffleAndRepeatDataset",
+             "ShuffleAndRepeatDatasetV2"}
+# The place of the cycle length among the inputs, from the end.
+_INTERLEAVES = {"InterleaveDataset": 2, "ParallelInterleaveDatasetV2": 3,
+                "ParallelInterleaveDatasetV3": 3, "ParallelInterleaveDatasetV4": 5}
+_BATCHES = {"BatchDataset", "BatchDatasetV2", "ParallelBatchDataset", "PaddedBatchDatasetV2",
+            "MapAndBatchDataset"}
+_RECORD_BY_RECORD = _SOURCES | _SHUFFLES | _BATCHES | {*_INTERLEAVES,
+    "MapDataset", "ParallelMapDataset", "ParallelMapDatasetV2", "FilterDataset", "FlatMapDataset",
+    "RepeatDataset", "PrefetchDataset", "OptionsDataset", "ModelDataset", "UnbatchDataset",
+    "RebatchDataset", "RebatchDatasetV2", "IgnoreErrorsDataset", "AssertNextDataset",
+    "AssertCardinalityDataset", "ParseExampleDatasetV2", "LegacyParseExampleDataset"}
+# A data worker has none of these of a trainer's session.
+_OF_SESSION = ("HashTable", "DenseHashTable", "VarHandleOp", "Variable", "Queue", "Iterator",
+               "Placeholder")
+_NO_MEANING = ("metadata", "shared_name", "container", "token")
+# More splits than these for each trainer let a slow one take fewer.
+_SPLITS_OF_TRAINER = 8
+_UNKNOWN_CYCLE = 16
+
+
+class Splits(NamedTuple):
+    """The structure of a dataset, and the number of elements in its source.
+
+    Attributes:
+      undivided: Why one process has to read it all; "" if several can.
+      of_session: An operation that only the trainer's own session can run; "" for none.
+      length: Number of elements of the source; less than 0 if unknown or endless.
+      held: Number of these elements that a process may take before it yields the first batch.
+      fingerprint: The same text for datasets that do the same with the same data.
+    """
+
+    undivided: str
+    of_session: str
+    length: int
+    held: int
+    fingerprint: str
+
+    def are_fine(self, num_trainers: int) -> bool:
+        """Returns whether each trainer can take its part of the source, and a slow one less."""
+        is_endless = self.length == tf.data.INFINITE_CARDINALITY
+        return num_trainers == 1 or is_endless or (
+            self.length >= _SPLITS_OF_TRAINER * num_trainers * self.held)
+
+
+def of_copy(variant: tf.Tensor) -> Splits:
+    """Returns the structure of a dataset that is alone in its graph."""
+    definition = variant.graph.as_graph_def()
+    ops = [op for op in variant.graph.get_operations() if op in operations.up_to(variant)]
+    datasets = [op for op in ops if any(each.dtype == tf.variant for each in op.outputs)]
+    calls_python = any(node.op in operations.IN_PYTHON for node in (
+        *(op.node_def for op in ops), *_function_nodes(definition, ops)))
+    others = [op.type for op in datasets if op.type not in _RECORD_BY_RECORD]
+    sources = [op for op in datasets if op.type in _SOURCES]
+    undivided = ("it calls Python functions" if calls_python else
+                 f"it has a {others[0]}" if others else
+                 f"it has {len(sources)} sources" if len(sources) != 1 else "")
+    of_session = next((op.type for op in ops if op.type.startswith(_OF_SESSION)), "")
+    count, held = (-1, 0) if undivided or of_session else _sizes(sources[0], datasets)
+    return Splits(undivided, of_session, count, held, _fingerprint(definition, ops))
+
+
+def _sizes(source: tf.Operation, datasets: list[tf.Operation]) -> tuple[int, int]:
+    """Returns the number of elements of the source, and how many a process takes at first."""
+    wanted: list[Any] = [tf.data.experimental.cardinality(_dataset_of(source))]
+    is_of_source, kinds = True, []
+    for op in datasets:
+        if op.type in _INTERLEAVES:
+            wanted.append(op.inputs[-_INTERLEAVES[op.type]])
+            kinds.append("cycle")
+        elif is_of_source and op.type in _SHUFFLES | _BATCHES:
+            wanted.append(op.inputs[1])
+            kinds.append("kept")
+        is_of_source = is_of_source and op.type not in {*_INTERLEAVES, "FlatMapDataset"}
+    with tf.compat.v1.Session(graph=source.graph) as session:
+        count, *sizes = (int(value) for value in session.run(wanted))
+    cycle = max((size if size > 0 else _UNKNOWN_CYCLE
+                 for size, kind in zip(sizes, kinds) if kind == "cycle"), default=1)
+    return count, cycle + sum(size for size, kind in zip(sizes, kinds) if kind == "kept")
+
+
+def _dataset_of(source: tf.Operation) -> tf.data.Dataset:
+    types, shapes = source.get_attr("output_types" if source.type == "RangeDataset"
+                                    else "Toutput_types"), source.get_attr("output_shapes")
+    spec = tuple(tf.TensorSpec(shape, dtype) for shape, dtype in zip(shapes, types))
+    return tf.data.experimental.from_variant(source.outputs[0], spec)
+
+
+def _function_nodes(definition: tf.compat.v1.GraphDef,
+                    ops: list[tf.Operation]) -> Iterator[tf.compat.v1.NodeDef]:
+    """Yields the nodes of all functions that the operations call, each function once."""
+    library = {each.signature.name: each for each in definition.library.function}
+    open_nodes, seen = [op.node_def for op in ops], set[str]()
+    while open_nodes:
+        node = open_nodes.pop(0)
+        for _, value in sorted(node.attr.items()):
+            for each in (value.func, *value.list.func):
+                if each.name in library and each.name not in seen:
+                    seen.add(each.name)
+                    yield from library[each.name].node_def
+                    open_nodes += library[each.name].node_def
+
+
+def _fingerprint(definition: tf.compat.v1.GraphDef, ops: list[tf.Operation]) -> str:
+    found = hashlib.sha256()
+    for node in (*(op.node_def for op in ops), *_function_nodes(definition, ops)):
+        found.update(node.op.encode())
+        for name, value in sorted(node.attr.items()):
+            is_meant = not name.startswith("_") and name not in _NO_MEANING
+            if is_meant and not value.func.name and not value.list.func:
+                found.update(name.encode() + value.SerializeToString(deterministic=True))
+    return found.hexdigest()[:16]

@@ -1,0 +1,74 @@
+"""A dataset is read in several processes only where these yield what one process would."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from estimator_trainer.input import batches, splits
+
+
+def _splits(make):
+    with tf.Graph().as_default():
+        dataset = make()
+        with tf.Graph().as_default():
+            return splits.of_copy(batches.copied(tf.data.experimental.to_variant(dataset)))
+
+
+def _numbers(count=1000):
+    return tf.data.Dataset.range(count).map(lambda i: {"id": i})
+
+
+@pytest.mark.parametrize("make, reason", [
+    (_numbers, ""),
+    (lambda: tf.data.Dataset.from_tensor_slices({"x": np.arange(9)}).batch(2).repeat(3), ""),
+    (lambda: tf.data.TFRecordDataset(["a", "b"]).filter(lambda x: True).prefetch(1), ""),
+    (lambda: _numbers().take(100), "TakeDataset"),
+    (lambda: _numbers().skip(100), "SkipDataset"),
+    (lambda: _numbers().cache(), "CacheDataset"),
+    (lambda: tf.data.Dataset.zip((_numbers(), _numbers())), "ZipDataset"),
+    (lambda: _numbers().map(lambda x: tf.py_function(lambda y: y, [x["id"]], tf.int64)),
+     "Python functions"),
+    (lambda: tf.data.Dataset.from_generator(
+        lambda: iter(range(3)), output_signature=tf.TensorSpec([], tf.int64)), "Python functions"),
+])
+def test_a_dataset_is_divided_where_each_operation_works_on_one_record(make, reason):
+    found = _splits(make)
+    assert reason in found.undivided and bool(reason) == bool(found.undivided)
+    assert not found.of_session
+
+
+def test_a_lookup_table_belongs_to_a_session():
+    def make():
+        table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([0], [1]), -1)
+        return tf.data.Dataset.range(3).map(lambda i: table.lookup(tf.cast(i, tf.int32)))
+
+    assert _splits(make).of_session.startswith("HashTable")
+
+
+@pytest.mark.parametrize("make, are_fine", [
+    (lambda: _numbers().batch(10), True),
+    (lambda: _numbers().repeat(), True),
+    (lambda: _numbers().shuffle(1000), False),
+    (lambda: tf.data.TextLineDataset([f"{i}" for i in range(100)]).shuffle(1000), True),
+    (lambda: tf.data.TextLineDataset("one file"), False),
+    (lambda: tf.data.Dataset.from_tensor_slices(list("0123456789" * 4)).interleave(
+        tf.data.TextLineDataset, cycle_length=16, num_parallel_calls=2), False),
+    (lambda: tf.data.Dataset.from_tensor_slices(list("0123456789" * 4)).interleave(
+        tf.data.TextLineDataset, cycle_length=1), True),
+])
+def test_trainers_take_parts_of_a_source_that_has_many(make, are_fine):
+    assert _splits(make).are_fine(4) == are_fine
+    assert _splits(make).are_fine(1)
+
+
+def test_the_fingerprint_is_that_of_what_a_dataset_does():
+    def make(count=100, seed=None, before=0):
+        for _ in range(before):
+            tf.data.Dataset.range(3).map(lambda i: i)
+        return _numbers(count).shuffle(10, seed).map(lambda x: x["id"] + 1)
+
+    same = _splits(make).fingerprint
+    assert _splits(make).fingerprint == _splits(lambda: make(before=2)).fingerprint == same
+    assert same not in (_splits(lambda: make(count=101)).fingerprint,
+                        _splits(lambda: make(seed=7)).fingerprint,
+                        _splits(lambda: make().shard(2, 0)).fingerprint)
