@@ -48,13 +48,9 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
         has_strategy = input_context is not None
         num_replicas = input_context.num_replicas_in_sync if input_context else 1
         is_training = mode == tf.estimator.ModeKeys.TRAIN
-        if not is_training:
-            input_context = tf.distribute.InputContext()  # The whole set, in whole batches.
-        elif input_context is None or plan.has_data_service:
-            shard = ((1, 0) if plan.has_data_service else
-                     (plan.task.num_input_pipelines, plan.task.input_pipeline_id))
-            input_context = tf.distribute.InputContext(
-                *shard, num_replicas if has_strategy else plan.config.sync_replicas or 1)
+        # The default is the whole set, in whole batches.
+        input_context = (_of_training(plan, input_context) if is_training
+                         else tf.distribute.InputContext())
         if config is None:  # No Estimator calls it.
             with environment.no_cluster():
                 config = tf.estimator.RunConfig(plan.config.model_dir or None,
@@ -81,6 +77,17 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
             return batches.split(made, num_replicas) if is_split else made
 
     return input_fn
+
+
+def _of_training(plan: Plan, passed: tf.distribute.InputContext | None
+                 ) -> tf.distribute.InputContext:
+    """Returns the input_context of a trainer; `passed` is that of a strategy."""
+    if passed and not plan.has_data_service:
+        return passed
+    shard = ((1, 0) if plan.has_data_service else
+             (plan.task.num_input_pipelines, plan.task.input_pipeline_id))
+    return tf.distribute.InputContext(
+        *shard, passed.num_replicas_in_sync if passed else plan.config.sync_replicas or 1)
 
 
 class _Adapted:

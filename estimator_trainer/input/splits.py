@@ -23,11 +23,12 @@ _INTERLEAVES = {"InterleaveDataset": 2, "ParallelInterleaveDatasetV2": 3,
                 "ParallelInterleaveDatasetV3": 3, "ParallelInterleaveDatasetV4": 5}
 _BATCHES = {"BatchDataset", "BatchDatasetV2", "ParallelBatchDataset", "PaddedBatchDatasetV2",
             "MapAndBatchDataset"}
-_RECORD_BY_RECORD = _SOURCES | _SHUFFLES | _BATCHES | {*_INTERLEAVES,
-    "MapDataset", "ParallelMapDataset", "ParallelMapDatasetV2", "FilterDataset", "FlatMapDataset",
-    "RepeatDataset", "PrefetchDataset", "OptionsDataset", "ModelDataset", "UnbatchDataset",
-    "RebatchDataset", "RebatchDatasetV2", "IgnoreErrorsDataset", "AssertNextDataset",
-    "AssertCardinalityDataset", "ParseExampleDatasetV2", "LegacyParseExampleDataset"}
+_RECORD_BY_RECORD = {
+    *_SOURCES, *_SHUFFLES, *_BATCHES, *_INTERLEAVES, "MapDataset", "ParallelMapDataset",
+    "ParallelMapDatasetV2", "FilterDataset", "FlatMapDataset", "RepeatDataset", "PrefetchDataset",
+    "OptionsDataset", "ModelDataset", "UnbatchDataset", "RebatchDataset", "RebatchDatasetV2",
+    "IgnoreErrorsDataset", "AssertNextDataset", "AssertCardinalityDataset",
+    "ParseExampleDatasetV2"}
 # A data worker has none of these of a trainer's session.
 _OF_SESSION = ("HashTable", "DenseHashTable", "VarHandleOp", "Variable", "Queue", "Iterator",
                "Placeholder")

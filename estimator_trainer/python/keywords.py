@@ -37,6 +37,7 @@ class Train(_Task, total=False):
     train_epochs: int
     train_until: Literal["", "train_steps", "no_improvement"]
     epochs_of: Literal["job", "worker"]
+    data_service: bool
     train_distribute: Literal[
         "none", "one_device", "mirrored", "central_storage", "multi_worker_mirrored",
         "parameter_server"]
