@@ -29,6 +29,8 @@ FAILED_GRACE_SECS = 3.0  # The same after a failure, when nothing is saved.
 # A ps goes on for this long after a request to stop, while the chief saves, and at the end, while
 # trainers leave.
 PS_GRACE_SECS = 25.0
+# Once workers have joined, the chief counts this often how many train.
+TRAINERS_COUNT_SECS = 60.0
 # At the end of training the chief waits this long for a worker that makes no step to leave.
 WORKERS_LEAVE_SECS = 10.0
 # The same at the end of the input, while a worker may still have a part to read.

@@ -7,6 +7,7 @@ and keeps all but `error` and `result` under the same names (reports/history.py)
     model                                        what is trained
     train (step, examples_per_sec, loss)         with each logged line of training
     load                                         a ps has served for a while
+    trainers (count)                             so many tasks train; once workers have joined
     sample                                       steps of a trainer beside others were traced
     evaluation                                   a checkpoint has been evaluated, on all sets
     result                                       the same by another evaluator; not in the history

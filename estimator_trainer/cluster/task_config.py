@@ -60,6 +60,9 @@ class TaskConfig:
     # TF_CONFIG as the user's code reads it: the platform's text, byte for byte; the normal form
     # where the platform has no TF_CONFIG; "" for none. The text may hold secrets.
     platform_tf_config: str = dataclasses.field(default="", repr=False)
+    # The number of chiefs and workers that share the data, if it is not that of `cluster`: in a job
+    # with ps the number at the start, because workers may join.
+    num_sharing: int = 0
 
     @property
     def is_local(self) -> bool:
@@ -78,9 +81,14 @@ class TaskConfig:
 
     @property
     def num_trainers(self) -> int:
-        """Number of chiefs and workers; 0 in an evaluator whose TF_CONFIG leaves them out."""
+        """Number of chiefs and workers; 0 in an evaluator whose TF_CONFIG leaves them out.
+
+        In a job with ps the number at the start; workers may join and leave.
+        """
         if self.is_local:
             return 1
+        if self.num_sharing:
+            return self.num_sharing
         return len(self.cluster.get("chief", ())) + len(self.cluster.get("worker", ()))
 
     @property
@@ -107,8 +115,16 @@ class TaskConfig:
 
     @property
     def input_pipeline_id(self) -> int:
-        """This task's share of the input, from 0 (the chief) to num_input_pipelines - 1."""
-        return self.index + 1 if self.role == "worker" else 0
+        """This task's share of the input, from 0 (the chief) to num_input_pipelines - 1.
+
+        A worker that joined has the same share as another trainer.
+        """
+        return (self.index + 1) % self.num_trainers if self.role == "worker" else 0
+
+    @property
+    def has_joined(self) -> bool:
+        """Whether this is a worker that the job did not have at its start."""
+        return self.role == "worker" and self.index + 1 >= self.num_trainers
 
     @property
     def address(self) -> str:
@@ -130,6 +146,12 @@ class TaskConfig:
                 for role in (("chief", "worker") if self.is_all_reduce else ("ps",))
                 for i, address in enumerate(self.cluster.get(role, ()))
                 if (role, i) != (self.role, self.index)}
+
+    def among(self, counts: Mapping[str, int]) -> "TaskConfig":
+        """Returns this trainer in a job whose chief has these numbers of tasks, by role."""
+        num_trainers = counts.get("chief", 0) + counts.get("worker", 0)
+        is_other = "ps" in self.cluster and num_trainers not in (0, self.num_trainers)
+        return dataclasses.replace(self, num_sharing=num_trainers) if is_other else self
 
     def name_of(self, role: str, index: int) -> str:
         """Returns the platform's name of a task: "worker:1" of worker 0 where worker:0 is chief."""

@@ -136,6 +136,13 @@ def config_of_task(config: Any, cluster: Mapping[str, Sequence[str]], job: str, 
     return config
 
 
+def config_with_share(config: Any, num_trainers: int, share: int) -> Any:
+    """Returns a copy of a RunConfig with other numbers of trainers, and of this one among them."""
+    config = copy.copy(config)
+    config._num_worker_replicas, config._global_id_in_cluster = num_trainers, share
+    return config
+
+
 def config_alone(config: Any, session_config: tf.compat.v1.ConfigProto) -> Any:
     """Returns a copy of a RunConfig whose sessions run in this process, in no cluster."""
     config = copy.copy(config)

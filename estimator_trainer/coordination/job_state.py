@@ -6,8 +6,9 @@ earlier run, which must not end this one. No file is locked, no clocks are compa
 
 A message is a file `model_dir/tasks/RUN.TASK.KIND`. Most messages need no content, so that one
 listing suffices for any number of tasks. The kinds are `stop` (a request to end training), `left`
-(a worker has finished its part), `joined` (a worker takes part in an all-reduce) and `waits` (a
-worker has left the training; sequel.py). A request for one name would miss a new file as long as
+(a worker has finished its part, or one that joined ends), `joined` (a worker takes part in an
+all-reduce, or has joined a job with ps, with its address) and `waits` (a worker has left the
+training; sequel.py). A request for one name would miss a new file as long as
 "missing" is cached, 30 s on some shared disks; a listing shows the file.
 """
 
@@ -64,6 +65,14 @@ class JobState:
     data_service: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
+@dataclasses.dataclass(frozen=True)
+class Joined:
+    """The message of a worker that joins a job with ps: its name, and its address, host:port."""
+
+    name: str
+    address: str
+
+
 class JobStateWriter:
     """Writes the job's state for the chief, and receives the other tasks' messages."""
 
@@ -79,6 +88,7 @@ class JobStateWriter:
         self._has_begun = False
         self._written_at = self._polled_at = 0.0
         self._messages: frozenset[str] = frozenset()
+        self._joined: dict[str, Joined] = {}
         # The first request of another task to end this run.
         self.request: Request | None = None
 
@@ -138,6 +148,20 @@ class JobStateWriter:
         """Returns whether the worker of that index has sent that it finished its part."""
         return f"worker-{worker}.left" in self._messages
 
+    def joined(self) -> dict[str, str]:
+        """Returns the address, by name, of each worker that joined a job with ps and is there."""
+        tasks = [name.removesuffix(".joined") for name in self._messages
+                 if name.endswith(".joined")]
+        for task in tasks:
+            if f"{task}.left" in self._messages:
+                self._joined.pop(task, None)
+            elif task not in self._joined:
+                joined = shared_files.read_as(
+                    Joined, _message_path(self._model_dir, self._state.run, f"{task}.joined"))
+                if joined:
+                    self._joined[task] = joined
+        return {joined.name: joined.address for _, joined in sorted(self._joined.items())}
+
     def is_joined_twice(self, worker: int) -> bool:
         """Returns whether a second process of that worker has tried to join."""
         return f"worker-{worker}.joined-twice" in self._messages
@@ -175,6 +199,8 @@ class JobStateReader:
         # The run that a worker of an all-reduce has joined; "" before.
         self.joined_run = ""
         self._refused_run: str | None = None
+        self._joins: tuple[int, Joined] | None = None
+        self._joins_run = ""
         self._model_dir, self._max_steps, self._poll_secs = model_dir, max_steps, poll_secs
         self._lock = threading.Lock()
         # Some disks remember that a folder was missing; see shared_files.read_text.
@@ -215,6 +241,8 @@ class JobStateReader:
     def poll(self) -> JobState | None:
         """Reads the job's state, if a read is due, and returns `state`; for any thread."""
         self._poll(self._poll_secs)
+        if self._joins and self._last and self._last.run != self._joins_run:
+            self.join_with_ps(*self._joins)  # The chief was started again.
         return self.state
 
     def poll_final_state(self) -> JobState | None:
@@ -265,6 +293,15 @@ class JobStateReader:
         if f"{joined}-twice" not in received:
             send_message(self._model_dir, run, f"{joined}-twice")
         return False
+
+    def join_with_ps(self, worker: int, joined: Joined) -> None:
+        """Sends that a worker takes part that the job did not have at its start."""
+        run = self._last.run if self._last else ""
+        self._joins, self._joins_run = (worker, joined), run
+        with contextlib.suppress(tf.errors.NotFoundError):
+            # An earlier process of this worker has left.
+            tf.io.gfile.remove(_message_path(self._model_dir, run, f"worker-{worker}.left"))
+        send_message(self._model_dir, run, f"worker-{worker}.joined", dataclasses.asdict(joined))
 
     def withdraw(self, worker: int) -> None:
         """Lets another process of the worker join; this one has not begun."""

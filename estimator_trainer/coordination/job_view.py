@@ -6,6 +6,9 @@ A task takes part in a job only with the chief's cluster. Tasks divide the data 
 tasks in each role, and TensorFlow finds a task by its index in a role. With other numbers, such as
 after a job was scaled, a task would read wrong shards, or break the job. A cluster that has no
 address in common with the chief's belongs to another job in the same model_dir.
+
+In a job with ps the number of workers alone may differ. The data is divided by the chief's number,
+and a ps, which fetches tensors from workers, may know the addresses of workers that come later.
 """
 
 import abc
@@ -14,7 +17,7 @@ from typing import Mapping, NamedTuple
 
 from absl import logging
 
-from estimator_trainer import deadlines, errors
+from estimator_trainer import deadlines, errors, task_events
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination.job_state import JobState, JobStateReader, JobStateWriter
@@ -53,6 +56,7 @@ class ChiefView(JobView):
         """Makes the view; `stop` gets the requests of the other tasks."""
         self._task, self._stop, self._state_writer = task, stop, state_writer
         self._lease, self._is_replaced = lease, False
+        self._trainers = _Trainers(task, state_writer)
 
     def poll(self, has_stepped: bool, is_past_steps: bool) -> Observation:
         other = self._lease.renew(is_stopping=not self._stop.is_done)
@@ -61,6 +65,7 @@ class ChiefView(JobView):
             return Observation(lost=f"model_dir was taken over by {other}")
         self._state_writer.write_heartbeat()
         self._state_writer.receive(is_waiting=is_past_steps)
+        self._trainers.log_if_due()
         request = self._state_writer.request
         if request:
             self._stop.request_end(request.status, request.reason, request.by)
@@ -80,6 +85,31 @@ class ChiefView(JobView):
             self._lease.release()
 
 
+class _Trainers:
+    """Logs in the chief which workers join and leave, and from then on how many train."""
+
+    def __init__(self, task: TaskConfig, state_writer: JobStateWriter):
+        self._task, self._state_writer = task, state_writer
+        self._joined: set[str] = set()
+        self._counted_at: float | None = None
+
+    def log_if_due(self) -> None:
+        joined = {} if self._task.is_all_reduce else self._state_writer.joined()
+        for name in sorted(joined.keys() - self._joined):
+            logging.info("%s has joined", name)
+        for name in sorted(self._joined - joined.keys()):
+            logging.info("%s has left", name)
+        self._joined, now = set(joined), time.monotonic()
+        if joined and self._counted_at is None:
+            self._counted_at = now
+        if self._counted_at and now - self._counted_at > deadlines.TRAINERS_COUNT_SECS:
+            self._counted_at = now
+            states = peers.states(self._task.workers | joined)
+            up = [name for name, state in states.items() if state == "up"]
+            logging.info("%d tasks train: %s", 1 + len(up), ", ".join([self._task.name, *up]))
+            task_events.emit("trainers", {"count": 1 + len(up)})
+
+
 class OthersView(JobView):
     """The view of a worker, ps or evaluator, which watches the chief."""
 
@@ -89,7 +119,9 @@ class OthersView(JobView):
         self._config, self._task, self._stop = config, task, stop
         self._state_reader = state_reader
         self._chief = task.name_of("chief", 0)
-        self._has_warned = self._has_agreed = False
+        self._has_warned = False
+        # The numbers of tasks of the chief that agreed; None before.
+        self._agreed: Mapping[str, int] | None = None
 
     def poll(self, has_stepped: bool, is_past_steps: bool) -> Observation:
         reader, state = self._state_reader, self._state_reader.poll()
@@ -97,9 +129,7 @@ class OthersView(JobView):
             if self._task.is_trainer:
                 self._stop.request_end(state.status, state.reason, self._chief)
             return Observation()
-        if state and agrees(self._task, state):
-            self._has_agreed = True
-        elif state and self._has_agreed and self._task.role != "evaluator":
+        if state and self._is_changed(state):
             return Observation(lost=f"{self._chief} was started again with another cluster")
         if state and reader.joined_run and reader.joined_run != state.run:
             if has_stepped:
@@ -117,6 +147,14 @@ class OthersView(JobView):
                                f" {reader.silent_secs:.0f} s")
         return Observation()
 
+    def _is_changed(self, state: JobState) -> bool:
+        """Returns whether the chief has another cluster than the one that agreed before."""
+        if not agrees(self._task, state, bool(self._config.sync_replicas)):
+            return self._agreed is not None and self._task.role != "evaluator"
+        before, self._agreed = self._agreed, state.cluster
+        # A worker's share of the data depends on the chief's number of workers.
+        return self._task.role == "worker" and bool(before) and before != state.cluster
+
     def _warn_if_model_dir_is_not_shared(self) -> None:
         """Warns once if the chief's server answers, which starts after job.json is written."""
         address = next(iter(self._task.cluster.get("chief", ())), "")
@@ -133,8 +171,9 @@ class OthersView(JobView):
 class Membership:
     """Compares the cluster of this task with the cluster of the running chief."""
 
-    def __init__(self, model_dir: str, task: TaskConfig, state_reader: JobStateReader):
-        self._model_dir, self._task, self._state_reader = model_dir, task, state_reader
+    def __init__(self, config: TrainerConfig, task: TaskConfig, state_reader: JobStateReader):
+        self._model_dir, self._task, self._state_reader = config.model_dir, task, state_reader
+        self._is_synchronous = bool(config.sync_replicas)
         self._run, self._since = "", 0.0
 
     def check(self, now: JobState | None) -> bool:
@@ -144,7 +183,7 @@ class Membership:
           OtherClusterError: A running chief has had another cluster for OTHER_CLUSTER_SECS. For
             less long, the chief may be the last one of the job before, which is about to end.
         """
-        if now is None or agrees(self._task, now):
+        if now is None or agrees(self._task, now, self._is_synchronous):
             return now is not None
         if now.run != self._run or not self._state_reader.has_seen_chief:
             self._run, self._since = now.run, time.monotonic()
@@ -172,14 +211,22 @@ class Membership:
             is_missed=task.index < count and (task.role == "ps" or "ps" not in now.cluster))
 
 
-def agrees(task: TaskConfig, now: JobState) -> bool:
+def agrees(task: TaskConfig, now: JobState, is_synchronous: bool = False) -> bool:
     """Returns whether the chief of a run has the cluster of this task, as far as is known.
 
-    An evaluator shares no data with others, and its TF_CONFIG may list no other task.
+    An evaluator shares no data with others, and its TF_CONFIG may list no other task. With ps, the
+    number of workers may differ unless training is synchronous: a step has as many tokens as there
+    were trainers at the start, and those that a worker takes along when it leaves never come back.
     """
     if is_of_another_job(task, now):
         return False
-    return task.role == "evaluator" or not now.cluster or now.cluster == task.counts
+    if task.role == "evaluator" or not now.cluster or now.cluster == task.counts:
+        return True
+    mine, theirs = dict(task.counts), dict(now.cluster)
+    num_workers, least = mine.pop("worker", 0), theirs.pop("worker", 0)
+    # A chief without workers trains as if it was alone. A ps has to know the address of a worker.
+    return "ps" in mine and not is_synchronous and mine == theirs and bool(least) and (
+        task.role == "worker" or num_workers >= least)
 
 
 def is_of_another_job(task: TaskConfig, now: JobState) -> bool:

@@ -178,9 +178,12 @@ def session_config(own: tf.estimator.RunConfig) -> tf.compat.v1.ConfigProto:
 def of_platform(run_config: tf.estimator.RunConfig, task: TaskConfig) -> tf.estimator.RunConfig:
     """Returns a RunConfig for the user's code: its task and its cluster as the platform names them.
 
-    `run_config` may be without a cluster, for an evaluation.
+    `run_config` may be without a cluster, for an evaluation. Where workers join and leave, the
+    numbers by which an input_fn may divide the data are those of the job's start.
     """
-    return at_place(run_config, task, task.platform_place)
+    run_config = at_place(run_config, task, task.platform_place)
+    return estimator_training.config_with_share(
+        run_config, task.num_trainers, task.input_pipeline_id) if task.num_sharing else run_config
 
 
 def at_place(run_config: tf.estimator.RunConfig, task: TaskConfig,

@@ -11,7 +11,7 @@ import socket
 import sys
 import tempfile
 import time
-from typing import Iterator, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from estimator_trainer import deadlines, environment, errors, machine, redaction, result
 from estimator_trainer.checks import model_dir_name, run_plan
@@ -19,6 +19,7 @@ from estimator_trainer.checks.plan import Invocation
 from estimator_trainer.launcher.fork_server import ForkServer
 from estimator_trainer.launcher.supervisor import Screen, Supervisor, table
 from estimator_trainer.launcher.task_process import describe, TaskProcess
+from estimator_trainer.launcher.wanted_workers import WantedWorkers
 from estimator_trainer.plugins.source_files import Script
 from estimator_trainer.settings.job_config import JobConfig
 from estimator_trainer.settings.trainer_config import TrainerConfig
@@ -50,31 +51,30 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     if not script:
         folder = config.model_dir or variables.aip_model_dir or model_dir_name.make_scratch()
         model_dir = model_dir_name.of_trial(folder, variables.trial, variables.aip_model_dir)
-    tasks = [(job.chief_name if role == "chief" else role, index) for role, index in job.tasks]
+    tasks = [(job.chief_name if role == "chief" else role, i) for role, i in job.all_tasks]
     names = [f"{role}:{index}" for role, index in tasks]
     screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
     with reserved(job.host, tasks) as cluster:
-        tf_configs = [json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
-                      for role, index in tasks]
-        first = environment.Environment(tf_config=tf_configs[0])  # All find the same problems.
+        texts = tf_configs(tasks, cluster, job.worker)
+        first = environment.Environment(tf_config=texts[0])  # All find the same problems.
         plan = run_plan.for_script(script, config, first) if script else run_plan.for_training(
             dataclasses.replace(config, model_dir=model_dir), first, Invocation(user_set))
-        errors.refuse([*map(_of_task_flags, plan.problems), *_own_problems(job, model_dir)])
+        errors.refuse([*map(_of_task_flags, plan.problems), *_own_problems(job, config, model_dir)])
         log_dir = make_log_dir(job, model_dir)
         gpus, num_cores = machine.visible_gpus(variables.cuda_visible_devices), machine.num_cores()
-        shares = divide(job.tasks, gpus, num_cores)
+        shares = divide(job.all_tasks, gpus, num_cores)
         args = list(flags) if script else ["train", *flags, f"--model_dir={folder}"]
         fork_server = start_fork_server(args) if can_fork(job, config, gpus) else None
         children = [
             TaskProcess(name, program(), args, _environment(tf_config, share, command),
                         log_dir / f"{name.replace(':', '-')}.log",
                         lambda child, text: screen.line(child.name, text), fork_server)
-            for name, tf_config, share in zip(names, tf_configs, shares)]
-        screen.line("launch", f"{len(names)} tasks on {num_cores} cores and {len(gpus)} GPUs, each"
-                    f" with {shares[0][0]} threads an op; logs in {log_dir}")
+            for name, tf_config, share in zip(names, texts, shares)]
+        screen.line("launch", f"{len(job.tasks)} tasks on {num_cores} cores and {len(gpus)} GPUs,"
+                    f" each with {shares[0][0]} threads an op; logs in {log_dir}")
         if is_shown := config.report and bool(model_dir):
             screen.line("launch", model_dir_name.while_it_runs(model_dir))
-        supervisor = Supervisor(children, job.max_restarts, screen, model_dir)
+        supervisor = _supervisor(job, children, screen, log_dir, model_dir)
         with running_tensorboard(screen, log_dir, model_dir if job.tensorboard else ""):
             code = supervisor.run()
         if is_shown and code != errors.ConfigError.exit_code:
@@ -85,7 +85,41 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     return code
 
 
-def _own_problems(job: JobConfig, model_dir: str) -> list[errors.Problem]:
+def _supervisor(job: JobConfig, children: Sequence[TaskProcess], screen: Screen,
+                log_dir: pathlib.Path, model_dir: str) -> Supervisor:
+    supervisor = Supervisor(children, job.max_restarts, screen, model_dir)
+    if job.most_workers > job.worker:
+        wanted = WantedWorkers(log_dir, job.worker, job.most_workers,
+                               lambda text: screen.line("launch", text))
+        screen.line("launch", f"{job.worker} to {job.most_workers} workers, as many as are in"
+                    f" {wanted.path}")
+        supervisor.follow(wanted, [child for child, task in zip(children, job.all_tasks)
+                                   if task not in job.tasks])
+    return supervisor
+
+
+def tf_configs(tasks: Sequence[tuple[str, int]], cluster: Mapping[str, list[str]],
+               num_workers: int) -> list[str]:
+    """Returns TF_CONFIG of each task (role, index), in a job of that many workers at the start.
+
+    A ps fetches tensors from workers, so it has the addresses of those that may come later, too.
+    """
+    at_start = {role: hosts[:num_workers] if role == "worker" else hosts
+                for role, hosts in cluster.items() if role != "worker" or num_workers}
+    return [json.dumps({
+        "cluster": cluster if role == "ps" or role == "worker" and index >= num_workers
+        else at_start, "task": {"type": role, "index": index}}) for role, index in tasks]
+
+
+def _own_problems(job: JobConfig, config: TrainerConfig,
+                  model_dir: str) -> list[errors.Problem]:
+    if config.sync_replicas and job.most_workers > job.worker:
+        # A worker that leaves would take along a token, for which the others wait.
+        return [errors.Problem(
+            "worker", f"{job.worker}:{job.most_workers}", "and a synchronous step needs the"
+            " trainers that the job had at its start", "one number",
+            errors.Setting("worker", job.worker),
+            beside=errors.Setting("sync_replicas", config.sync_replicas))]
     if not job.tensorboard:
         return []
     if not model_dir:

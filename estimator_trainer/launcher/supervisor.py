@@ -12,6 +12,7 @@ from typing import Any, Sequence, TextIO
 
 from estimator_trainer import deadlines, logs, redaction, result, storage
 from estimator_trainer.launcher import task_process
+from estimator_trainer.launcher.wanted_workers import WantedWorkers
 
 _POLL_SECS = 0.1
 _RETRIED = (result.EXIT_CODES["lost"], result.EXIT_CODES["stopped"])
@@ -74,6 +75,7 @@ class Screen:
 
 def table(children: Sequence[task_process.TaskProcess]) -> list[str]:
     """Returns the rows of the table of tasks."""
+    children = [child for child in children if child.state != task_process.NOT_STARTED]
     rows = [_HEADINGS, *((child.name, str(child.pid), child.state, str(child.step),
                           child.examples_per_sec or "-", str(child.restarts))
                          for child in children)]
@@ -90,6 +92,8 @@ class Supervisor:
         """Makes a supervisor of tasks that have not started; the first is the chief, if any."""
         self.first_failure = ""  # In one line.
         self._children, self._running = list(children), list(children)
+        self._spare: list[task_process.TaskProcess] = []
+        self._wanted: WantedWorkers | None = None
         self._max_restarts, self._model_dir = max_restarts, model_dir
         self._screen, self._has_chief = screen, has_chief
         self._print = functools.partial(screen.line, "launch")
@@ -99,12 +103,17 @@ class Supervisor:
         self._terminates_at: float | None = None
         self._kills_at: float | None = None
 
+    def follow(self, wanted: WantedWorkers, spare: Sequence[task_process.TaskProcess]) -> None:
+        """Lets the job have as many workers as are wanted; `spare` do not run from the start."""
+        self._wanted, self._spare = wanted, list(spare)
+        self._running = [child for child in self._children if child not in spare]
+
     def run(self) -> int:
         """Runs the job until all children have ended, and returns its exit code."""
         before = {number: signal.signal(number, self._on_signal)
                   for number in (signal.SIGINT, signal.SIGTERM)}
         try:
-            for child in self._children:
+            for child in self._running:
                 child.start()
             while self._running:
                 self._poll()
@@ -127,6 +136,8 @@ class Supervisor:
             self._end(result.EXIT_CODES["stopped"], wait_secs=0)
         if self._num_signals > 1:
             self._kills_at = now
+        if self._wanted and self._code is None and self._wanted.poll():
+            self._resize(self._wanted)
         for child in list(self._running):
             if child.name in self._starts_at:
                 self._restart(child, now)
@@ -142,6 +153,27 @@ class Supervisor:
                 child.signal(signal.SIGKILL)
             self._kills_at = now + deadlines.STOP_SECS
 
+    def _resize(self, wanted: WantedWorkers) -> None:
+        """Starts workers, or lets those with the highest numbers leave."""
+        self._print(f"{wanted.number} workers are wanted now")
+        num_spare = wanted.number - wanted.least
+        for child in self._spare[:num_spare]:
+            child.is_leaving = False
+            if child not in self._running:
+                child.restarts = 0
+                child.start()
+                self._running.append(child)
+        for child in self._spare[num_spare:]:
+            if child in self._running and not child.is_leaving:
+                child.is_leaving = True
+                child.signal(signal.SIGTERM)
+
+    def _on_leave(self, child: task_process.TaskProcess) -> None:
+        """Counts a worker as gone that was to leave, however it ended."""
+        self._running.remove(child)
+        child.state = "left"
+        self._print(f"{child.name} has left")
+
     def _restart(self, child: task_process.TaskProcess, now: float) -> None:
         if self._code is not None:
             self._running.remove(child)
@@ -154,6 +186,9 @@ class Supervisor:
         how = task_process.describe(code)
         child.state = "done" if code == 0 else how
         self._write_exit(child, code)
+        if child.is_leaving and self._code is None:
+            self._on_leave(child)
+            return
         is_retried = code < 0 or code in _RETRIED
         if self._code is None and is_retried and child.restarts < self._max_restarts:
             self._keep_first_failure(child, how)
@@ -169,6 +204,9 @@ class Supervisor:
         elif code and self._code is None:
             self._keep_first_failure(child, how)
             gives_up = f" after {child.restarts} restarts: gives up" if is_retried else ""
+            if child in self._spare and is_retried:
+                self._print(f"{child.name}: {how}{gives_up}; the job goes on without it")
+                return
             if child.name.startswith("evaluator:"):
                 others = ("the other evaluators take its checkpoints" if child.name != "evaluator:0"
                           else "its chief evaluates and exports at the end")

@@ -18,6 +18,7 @@ from estimator_trainer.launcher.fork_server import (die_with_parent, ForkedProce
                                                     Request)
 
 # An end with one of these reasons is explained by an earlier event.
+NOT_STARTED = "not started"
 _EXPLAINED = ("error", "configuration")
 
 
@@ -35,6 +36,7 @@ class TaskProcess:
       began: The last start of the process, in seconds since 1970.
       has_result: Whether training ended with a result; a script may train nothing.
       has_own_train: Whether an Estimator that has its own `train` trained.
+      is_leaving: Whether the process was sent a signal to leave a job that goes on.
     """
 
     name: str
@@ -45,13 +47,14 @@ class TaskProcess:
     on_line: Callable[[TaskProcess, str], None]
     fork_server: ForkServer | None = None
     restarts: int = 0
-    state: str = "not started"
+    state: str = NOT_STARTED
     step: int = 0
     examples_per_sec: str = ""
     reason: str = ""
     began: float = 0.0
     has_result: bool = False
     has_own_train: bool = False
+    is_leaving: bool = False
 
     def start(self) -> None:
         """Starts the process in a new session; it dies with this process.
@@ -113,7 +116,7 @@ class TaskProcess:
 
     def kill(self) -> None:
         """Kills the process and its children, and reaps it, if it was ever started."""
-        if self.state == "not started":
+        if self.state == NOT_STARTED:
             return
         # After the process is reaped, its id may be another group's.
         self.signal(signal.SIGKILL)

@@ -9,6 +9,7 @@ from typing import Any, Literal, Mapping
 from estimator_trainer.errors import (ConfigError, did_you_mean, near_match, Param, Problem,
                                       Setting, UNKNOWN)
 from estimator_trainer.settings.command_table import COMMANDS
+from estimator_trainer.settings.job_config import RANGES
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _KINDS = {bool: "True or False", int: "an integer", float: "a number", str: "a text",
@@ -46,6 +47,8 @@ def type_of(field: dataclasses.Field[Any]) -> Any:
         return str | Sequence[str]
     if isinstance(field.default, tuple):
         return Sequence[str]
+    if field.name in RANGES:
+        return int | str
     return str | os.PathLike[str] if field.metadata["is_path"] else type(field.default)
 
 

@@ -147,7 +147,7 @@ class Launch(Train, total=False):
     """Keywords of `estimator_trainer.launch`."""
 
     chief: int
-    worker: int
+    worker: int | str
     ps: int
     evaluator: int
     max_restarts: int

@@ -84,7 +84,7 @@ def _wait_for_end(run: FollowerRun) -> JobState:
 
 def _wait_for_own_job(run: FollowerRun) -> None:
     """Waits as long as the training of another cluster goes on in model_dir."""
-    membership = Membership(run.config.model_dir, run.task, run.state)
+    membership = Membership(run.config, run.task, run.state)
     while (now := run.state.poll()) and now.status == "running" and not membership.check(now):
         run.watchdog.tick()
         run.stop.check()

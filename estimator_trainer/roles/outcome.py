@@ -30,6 +30,8 @@ _DATA_FAILED = (tf.errors.InvalidArgumentError, tf.errors.DataLossError, tf.erro
 # All that TensorFlow raises when model_dir is gone.
 _GONE = ("There was no new checkpoint after the training", "is not a valid checkpoint",
          "doesn't exist, can't save", "No such file or directory")
+# TensorFlow's text in a worker that a ps does not know.
+_UNKNOWN_WORKER = "No worker known as /job:worker/"
 # All that TensorFlow raises when another process has the port, with any strategy.
 _NO_SERVER = "Could not start gRPC server"
 
@@ -92,8 +94,8 @@ def explained(error: Exception, plan: Plan) -> Exception:
     error = errors.unwrapped(error)
     model_dir, task = plan.config.model_dir, plan.task
     step = checkpoints.latest_step(model_dir)
-    if isinstance(error, tf.errors.UnknownError) and _NO_SERVER in str(error):
-        return errors.ConfigError(ports.taken(task))
+    if refused := _refused(error, task):
+        return refused
     if isinstance(error, tf.estimator.NanLossDuringTrainingError):
         what = f"the loss became NaN in {task.name}, after the checkpoint of step {step}"
         place = loaded_plugins.not_finite(plan)
@@ -128,6 +130,19 @@ def explained(error: Exception, plan: Plan) -> Exception:
             f"{problem}. The last checkpoint is that of step {step}; correct the data and run the"
             " same command.")
     return error
+
+
+def _refused(error: Exception, task: TaskConfig) -> errors.ConfigError | None:
+    """Returns the error of a task without its port, or of a worker that a ps does not know."""
+    if isinstance(error, tf.errors.UnknownError) and _NO_SERVER in str(error):
+        return errors.ConfigError(ports.taken(task))
+    if _UNKNOWN_WORKER in str(error) and task.role == "worker":
+        return errors.OtherClusterError(errors.Problem(
+            "cluster", task.name, source=task.source, expected="a worker whose address is in the"
+            " TF_CONFIG of each ps: a ps fetches tensors from workers",
+            advice="Start the job with the addresses of all workers that may join in the TF_CONFIG"
+            " of the ps."), is_missed=False)
+    return None
 
 
 def _is_gone(model_dir: str, error: Exception) -> bool:

@@ -39,7 +39,7 @@ def serve(run: FollowerRun) -> Result:
     task_events.emit("serves")
     load = _LoadLines()
     leaves_at: float | None = None
-    membership = job_view.Membership(run.config.model_dir, task, state)
+    membership = job_view.Membership(run.config, task, state)
     while True:
         final_state, request = state.poll_final_state(), run.stop.request
         now = state.poll()

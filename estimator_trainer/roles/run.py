@@ -146,7 +146,7 @@ def _run_follower(plan: Plan, stop: stop_lib.Stop) -> Result:
                 pass  # Another evaluator takes its checkpoint.
             elif task.role == "evaluator":
                 evaluator_heartbeat.write_failure(config.model_dir)
-            elif getattr(error, "is_missed", True):
+            elif getattr(explained, "is_missed", True):
                 state.request_end("failed", errors.in_short(explained), task.name)
             outcome.raise_explained(error, explained)
 

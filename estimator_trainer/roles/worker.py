@@ -1,8 +1,12 @@
 """A worker trains with the chief until training ends, and then reads why it ended."""
 
+import dataclasses
+
+from absl import logging
+
 from estimator_trainer import errors
 from estimator_trainer.coordination import stop as stop_lib
-from estimator_trainer.coordination.job_state import JobState
+from estimator_trainer.coordination.job_state import JobState, Joined
 from estimator_trainer.coordination.job_view import Membership
 from estimator_trainer.estimator import loaded_plugins, strategy
 from estimator_trainer.result import Result
@@ -25,6 +29,7 @@ def train(run: FollowerRun) -> Result:
         raise
     if final_state:
         return outcome.follow(task, final_state)
+    run = _among_others(run)
     strategies = strategy.of_plan(run.plan)
     stop_lib.reclaim_sigterm()
     plugins = loaded_plugins.load(run.plan)
@@ -34,16 +39,32 @@ def train(run: FollowerRun) -> Result:
                                       experiment_lib.evaluation_log(run, plugins), hooks,
                                       service=run.service)
     experiment_lib.train(run, experiment, hooks)
-    if task.is_all_reduce or not run.stop.is_to_be_continued:
+    if task.is_all_reduce or run.task.has_joined or not run.stop.is_to_be_continued:
         # A worker that will be started again has more input to read; a chief that was started
-        # meanwhile would take the input for ended.
+        # meanwhile would take the input for ended. One that joined has no input of its own.
         run.state.leave(task.index)
     return outcome.left(run, hooks.end)
 
 
+def _among_others(run: FollowerRun) -> FollowerRun:
+    """Returns the run with the chief's number of trainers; announces a worker that joins."""
+    now = run.state.state
+    task = run.task.among(now.cluster) if now else run.task
+    if task.has_joined:
+        if not run.plan.has_data_service:
+            share = task.input_pipeline_id
+            logging.warning(
+                "%s joins a job of %d trainers, and reads the same share of the data as %s; with %s"
+                " the data is shared among all", task.name, task.num_trainers,
+                task.name_of("worker", share - 1) if share else task.name_of("chief", 0),
+                errors.Setting("data_service", True))
+        run.state.join_with_ps(task.index, Joined(task.name, task.address))
+    return dataclasses.replace(run, plan=dataclasses.replace(run.plan, task=task))
+
+
 def _wait_to_begin(run: FollowerRun) -> JobState | None:
     """Waits until this worker can take part; returns how the job ended, if it has."""
-    membership, chiefs_run = Membership(run.config.model_dir, run.task, run.state), ""
+    membership, chiefs_run = Membership(run.config, run.task, run.state), ""
     while True:
         now = run.state.poll()
         if now and now.run != chiefs_run:

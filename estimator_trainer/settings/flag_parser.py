@@ -9,6 +9,7 @@ from absl import flags
 from estimator_trainer import redaction
 from estimator_trainer.errors import ConfigError, near_match, Problem, Setting, UNKNOWN, Words
 from estimator_trainer.settings import command_table, flag_file
+from estimator_trainer.settings.job_config import RANGES
 
 # Two names are this alike if one is the other with a letter or two wrong.
 _LIKENESS = 0.8
@@ -26,6 +27,7 @@ def flags_of(word: str = "train") -> flags.FlagValues:
     for field in fields:
         define = _define(field)
         default = list(field.default) if isinstance(field.default, tuple) else field.default
+        default = str(default) if field.name in RANGES else default
         define(field.name, default, field.metadata["help"], flag_values=values)
     if fields is command_table.TASK_FIELDS:
         define = flags.DEFINE_string
@@ -101,6 +103,8 @@ def _flag_problem(error: flags.Error, values: flags.FlagValues,
 def _define(field: dataclasses.Field[Any]) -> Callable[..., Any]:
     if field.name in _WITH_COMMAS and isinstance(field.default, tuple):
         return flags.DEFINE_multi_string
+    if field.name in RANGES:
+        return flags.DEFINE_string
     by_type: dict[type, Callable[..., Any]] = {
         bool: flags.DEFINE_boolean, int: flags.DEFINE_integer, float: flags.DEFINE_float,
         str: flags.DEFINE_string, tuple: flags.DEFINE_list}

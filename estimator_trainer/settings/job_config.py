@@ -1,9 +1,10 @@
 """A JobConfig describes a whole job, for `launch` on this machine or for a scheduler."""
 
 import dataclasses
+import re
 
 from estimator_trainer.cluster.declared_cluster import MOST_EVALUATORS
-from estimator_trainer.errors import Problem, refuse, Setting
+from estimator_trainer.errors import ConfigError, Problem, refuse, Setting
 from estimator_trainer.settings.setting import out_of_range, put_home_in_paths, setting
 
 ROLES = ("chief", "worker", "ps", "evaluator")
@@ -15,10 +16,40 @@ GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVID
 MOST_GPUS = 1024
 # The first of the words after `--` if the tasks predict, each its share of the files.
 PREDICT = "predict"
+# These settings are a number, or the least and the most: 2:8.
+RANGES = ("worker",)
 # --help lists the flags in these groups.
 THE_JOB = "The job, for `launch` and `manifest`, before `--`"
 LAUNCH = "Launch"
 MANIFEST = "Manifest"
+
+
+class NumWorkers(int):
+    """The number of workers at the start.
+
+    Attributes:
+      most: The largest number of workers that the job may have while it runs.
+    """
+
+    most: int
+
+    def __new__(cls, least: int, most: int) -> "NumWorkers":
+        number = super().__new__(cls, least)
+        number.most = most
+        return number
+
+
+def _num_workers(value: int | str) -> NumWorkers:
+    """Returns the numbers of `2`, or of `2:8`; ConfigError if there are none."""
+    if isinstance(value, NumWorkers):
+        return value
+    found = re.fullmatch(r"(\d{1,6})(?::(\d{1,6}))?", str(value))
+    least, most = (int(found[1]), int(found[2] or found[1])) if found else (0, -1)
+    if least > most or found and found[2] and not least:
+        raise ConfigError(Problem(
+            "worker", value, expected="a number of workers, or the least, at least 1, and the most"
+            " of a job whose workers join and leave", example=Setting("worker", "2:8")))
+    return NumWorkers(least, most)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +62,9 @@ class JobConfig:
 
     chief: int = setting(
         THE_JOB, 1, "Number of chiefs: 1, or 0 if worker:0 is to be the chief.", minimum=0)
-    worker: int = setting(THE_JOB, 0, "Number of workers.", minimum=0)
+    worker: int = setting(
+        THE_JOB, 0, "Number of workers; LEAST:MOST, as in 2:8, for a job with ps whose workers join"
+        " and leave while it runs.", minimum=0)
     ps: int = setting(THE_JOB, 0, "Number of parameter servers.", minimum=0)
     evaluator: int = setting(
         THE_JOB, 0, "Number of evaluators, which share out the checkpoints; 0: the chief"
@@ -93,7 +126,13 @@ class JobConfig:
 
     def __post_init__(self) -> None:
         put_home_in_paths(self)
+        object.__setattr__(self, "worker", _num_workers(self.worker))
         problems = out_of_range(self)
+        if self.most_workers > self.worker and not self.ps:
+            problems.append(Problem(
+                "worker", f"{self.worker}:{self.most_workers}", "and the job has no ps, without"
+                " which all trainers make each step together", example=Setting("ps", 1),
+                expected="one number, or a ps"))
         if self.chief > 1:
             problems.append(Problem("chief", self.chief, example=Setting("chief", 1),
                                     expected="0 or 1, because a job has one chief"))
@@ -120,11 +159,21 @@ class JobConfig:
         return self.chief + self.worker
 
     @property
+    def most_workers(self) -> int:
+        """The most workers that the job may have; `worker` is the number at the start."""
+        return _num_workers(self.worker).most
+
+    @property
     def of_workers(self) -> "JobConfig":
         """The job with a worker for each share of the files to predict, and no other task."""
         return dataclasses.replace(self, chief=0, worker=self.num_shares)
 
     @property
     def tasks(self) -> tuple[tuple[str, int], ...]:
-        """(role, index) of every task, in the order of ROLES."""
+        """(role, index) of every task at the start, in the order of ROLES."""
         return tuple((role, i) for role in ROLES for i in range(getattr(self, role)))
+
+    @property
+    def all_tasks(self) -> tuple[tuple[str, int], ...]:
+        """(role, index) of every task that the job may have, in the order of ROLES."""
+        return dataclasses.replace(self, worker=self.most_workers).tasks

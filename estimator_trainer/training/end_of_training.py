@@ -245,13 +245,13 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         # A worker that does not answer may still start, with its part of the input to read.
         limit = (deadlines.WORKERS_READ_SECS if self.reason == "input_exhausted"
                  else deadlines.WORKERS_LEAVE_SECS)
-        workers = self._task.workers
         changed_at = logged_at = time.monotonic()
         while True:
-            present = [name for i, name in enumerate(workers) if not state_writer.has_left(i)]
-            if self.reason != "input_exhausted":
-                states = peers.states({name: workers[name] for name in present})
-                present = [name for name in present if states[name] != "down"]
+            own = {name: address for i, (name, address) in enumerate(self._task.workers.items())
+                   if not state_writer.has_left(i)}
+            joined = state_writer.joined()  # These have no input of their own.
+            states = peers.states(joined if self.reason == "input_exhausted" else own | joined)
+            present = [name for name in own | joined if states.get(name) != "down"]
             session.run(self._wake)
             step, now = int(session.run(self._global_step)), time.monotonic()
             if step != self.step:

@@ -91,12 +91,16 @@ def _task_of(name, **counts):
     return next(task for task in task_config.of_counts(counts) if task.name == name)
 
 
+def _membership(tmp_path, task, state_reader):
+    return job_view.Membership(TrainerConfig(model_dir=str(tmp_path)), task, state_reader)
+
+
 def _begun(tmp_path, task, cluster):
     """Returns what a task sees of a chief that begins after it."""
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True, cluster=cluster)
     chief.announce("running")
-    return job_view.Membership(str(tmp_path), task, state_reader), state_reader.poll()
+    return _membership(tmp_path, task, state_reader), state_reader.poll()
 
 
 @pytest.mark.parametrize("cluster", [PS, {}], ids=["the same", "unknown"])
@@ -111,8 +115,8 @@ def test_agrees_as_a_lone_task():
 
 
 @pytest.mark.parametrize("name, cluster, is_missed", [
-    ("worker:2", PS, False), ("worker:1", PS, False), ("ps:0", PS, True), ("ps:1", PS, False),
-    ("worker:1", ALL_REDUCE, True), ("worker:2", ALL_REDUCE, False)])
+    ("ps:0", PS, True), ("ps:1", PS, False), ("worker:1", ALL_REDUCE, True),
+    ("worker:2", ALL_REDUCE, False)])
 def test_agrees_not_with_another_cluster(name, cluster, is_missed, tmp_path, monkeypatch):
     grown = {role: count + (role == name[:-2]) for role, count in cluster.items()}
     member, now = _begun(tmp_path, _task_of(name, **grown), cluster)
@@ -125,14 +129,53 @@ def test_agrees_not_with_another_cluster(name, cluster, is_missed, tmp_path, mon
             str(raised.value))
 
 
+@pytest.mark.parametrize("name, mine, theirs, expected", [
+    ("worker:5", 6, 2, True), ("worker:0", 6, 2, True), ("worker:0", 1, 2, True),
+    ("ps:0", 6, 2, True), ("ps:0", 1, 2, False), ("worker:5", 6, 0, False)])
+def test_the_number_of_workers_may_differ_in_a_job_with_ps(name, mine, theirs, expected):
+    now = JobState("first", "running", cluster={"chief": 1, "worker": theirs, "ps": 1})
+    task = _task_of(name, chief=1, worker=mine, ps=1)
+    assert job_view.agrees(task, now) == expected
+    assert not job_view.agrees(task, now, is_synchronous=True)
+
+
+def test_a_worker_ends_when_the_chief_comes_back_with_other_numbers(reader):
+    task = _task_of("worker:5", chief=1, worker=6, ps=1)
+    view = job_view.OthersView(TrainerConfig(), task, Stop(), reader)
+    for number, lost in ((2, ""), (2, ""), (3, "chief:0 was started again with another cluster")):
+        reader.poll.return_value = JobState("first", "running", cluster={**PS, "worker": number})
+        assert view.poll(True, False).lost == lost
+
+
+def test_the_chief_logs_which_workers_join_and_how_many_train(tmp_path, caplog, monkeypatch):
+    chief = JobStateWriter(str(tmp_path), is_shared=True, cluster=PS)
+    chief.announce("running")
+    view = job_view.ChiefView(_task_of("chief:0", **PS), Stop(), chief,
+                              mock.Mock(spec=Lease, **{"renew.return_value": ""}))
+    monkeypatch.setattr(job_view.peers, "states", lambda peers: dict.fromkeys(peers, "up"))
+    monkeypatch.setattr(job_view.deadlines, "TRAINERS_COUNT_SECS", 0)
+    monkeypatch.setattr(chief, "_poll_intervals", deadlines.PollIntervals(
+        chief_trains_secs=0, chief_waits_secs=0))
+    worker = JobStateReader(str(tmp_path), max_steps=None)
+    for act in (lambda: worker.join_with_ps(5, job_state.Joined("worker:5", "f:1")),
+                lambda: None, lambda: worker.leave(5),
+                lambda: worker.join_with_ps(5, job_state.Joined("worker:5", "g:1"))):
+        act()
+        view.poll(True, is_past_steps=False)
+    assert [line for line in caplog.messages if "train:" not in line] == [
+        "worker:5 has joined", "worker:5 has left", "worker:5 has joined"]
+    assert "4 tasks train: chief:0, worker:0, worker:1, worker:5" in caplog.messages
+    assert chief.joined() == {"worker:5": "g:1"}
+
+
 def test_agrees_without_the_chief_that_is_gone(tmp_path, monkeypatch):
     chief = job_state.JobStateWriter(str(tmp_path), is_shared=True, cluster=PS)
     chief.announce("running")
     state_reader = job_state.JobStateReader(str(tmp_path), max_steps=None)
     monkeypatch.setattr(job_view.deadlines, "OTHER_CLUSTER_SECS", 0.01)
-    task = _task_of("worker:2", chief=1, worker=3, ps=1)
-    member = job_view.Membership(str(tmp_path), task, state_reader)
+    task = _task_of("ps:1", chief=1, worker=2, ps=2)
+    member = _membership(tmp_path, task, state_reader)
     assert not any(member.check(state_reader.poll()) for _ in range(2))
-    grown = {**PS, "worker": 3}
+    grown = {**PS, "ps": 2}
     job_state.JobStateWriter(str(tmp_path), is_shared=True, cluster=grown).announce("running")
     assert member.check(state_reader.poll())
