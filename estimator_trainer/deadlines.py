@@ -16,6 +16,8 @@ PEER_ANSWER_SECS = 2.0  # A peer that accepts a connection must send something w
 CONNECTION_SECS = 20.0  # A connection to a task breaks if no answer comes within this.
 CONNECTIONS_POLL_SECS = 5.0  # The sockets of new connections are set up to break after this.
 LOCAL_CONNECT_SECS = 0.2  # A listener on this machine must accept a connection within this.
+# A task that polls its peers makes at most so many connections a second, on average.
+PEER_POLLS_PER_SEC = 32
 QUIET_SECS = 10.0  # A trainer polls its peers after this time without a step.
 BROKEN_SECS = 15.0  # A peer that broke an all-reduce is detected as gone or restarted within this.
 # Parallel requests of one kind (names, peers, nvidia-smi) must all be answered within this.
@@ -35,6 +37,8 @@ TRAINERS_COUNT_SECS = 60.0
 WORKERS_LEAVE_SECS = 10.0
 # The same at the end of the input, while a worker may still have a part to read.
 WORKERS_READ_SECS = 30.0
+# A chief that waits for many workers polls at least this often which of them are gone.
+WORKERS_POLL_SECS = 2.0
 # A worker completes other tasks' steps for at most this long, until the chief ends training.
 CHIEF_STOPS_SECS = 60.0
 # A worker that has stopped waits this long until the chief has saved and written the reason.
@@ -136,6 +140,14 @@ def poll_intervals(model_dir: str, peer_timeout_secs: float = PEER_TIMEOUT_SECS)
         name: min(getattr(chosen, name), most_secs)
         for name in ("chief_heartbeat_secs", "chief_trains_secs", "chief_waits_secs", "task_secs",
                      "evaluator_secs")})
+
+
+def peers_poll_secs(num_peers: int, most_secs: float) -> float:
+    """Returns the least time between two polls of all peers, at most `most_secs`.
+
+    A thousand workers that wait for a hundred ps would otherwise keep these busy with polls.
+    """
+    return min(num_peers / PEER_POLLS_PER_SEC, most_secs)
 
 
 def history_secs(model_dir: str) -> float:

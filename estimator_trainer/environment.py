@@ -83,6 +83,8 @@ def of_task(tf_config: str, threads: int, gpus: str) -> dict[str, str]:
         "TF_NUM_INTRAOP_THREADS": str(threads),
         # With one thread, an op that waits for another task could keep that task waiting.
         "TF_NUM_INTEROP_THREADS": str(max(2, threads)),
+        # TensorFlow's 64 queues for answers of other tasks are as many threads, in each task.
+        "TF_GRPC_WORKER_CACHE_QUEUES": str(max(4, threads)),
         # Two tasks may have to share a GPU.
         "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
     kept = {name: value for name, value in os.environ.items() if name != "CLUSTER_SPEC"}

@@ -133,3 +133,14 @@ def test_poll_intervals_are_shorter_for_a_short_timeout(model_dir):
     poll_intervals = deadlines.poll_intervals(model_dir, peer_timeout_secs=5)
     assert max(poll_intervals.chief_heartbeat_secs, poll_intervals.task_secs,
                poll_intervals.evaluator_secs) <= 1
+
+
+def test_polls_of_peers_do_not_grow_with_the_square_of_the_tasks():
+    most_secs = deadlines.PEER_TIMEOUT_SECS / deadlines.HEARTBEATS_TO_MISS
+    # Every poll of the watchdog while there are few.
+    assert deadlines.peers_poll_secs(8, most_secs) <= deadlines.WATCHDOG_POLL_SECS
+    for count in (100, 300):
+        secs = deadlines.peers_poll_secs(count, most_secs)
+        assert count / secs <= deadlines.PEER_POLLS_PER_SEC
+    # A peer is polled several times before it counts as lost.
+    assert deadlines.peers_poll_secs(5000, most_secs) * 5 <= deadlines.PEER_TIMEOUT_SECS

@@ -244,7 +244,7 @@ VARIABLES = (
      "`--intra_op_threads` and `--inter_op_threads` set them. `launch` sets them for its tasks"
      " unless you have set them."),
     ("`TF_XLA_FLAGS`", "`--xla` adds `--tf_xla_cpu_global_jit` to it."),
-    ("`TF_FORCE_GPU_ALLOW_GROWTH`, `PYTHONUNBUFFERED`",
+    ("`TF_FORCE_GPU_ALLOW_GROWTH`, `TF_GRPC_WORKER_CACHE_QUEUES`, `PYTHONUNBUFFERED`",
      "`launch` sets them for its tasks unless you have set them."),
     ("`MALLOC_*`, `GLIBC_TUNABLES`, `LD_PRELOAD`", "If one is set, the program does not change the"
      " settings of the C library's malloc."),

@@ -172,12 +172,8 @@ class JobStateWriter:
         The folder is made before the first listing: some disks remember that it was missing.
         """
         shared_files.make_folder(posixpath.join(self._model_dir, _MESSAGES_DIR))
-        for path in tf.io.gfile.glob(posixpath.join(
-                shared_files.escape(self._model_dir), _MESSAGES_DIR, "*")):
-            try:
-                tf.io.gfile.remove(path)
-            except tf.errors.OpError as error:
-                logging.warning("cannot remove %s: %s", path, errors.first_line(error))
+        shared_files.in_parallel(_try_to_remove, tf.io.gfile.glob(posixpath.join(
+            shared_files.escape(self._model_dir), _MESSAGES_DIR, "*")))
 
     def _write(self, state: JobState) -> None:
         self._state, self._written_at = state, time.monotonic()
@@ -338,6 +334,13 @@ def received_messages(model_dir: str, run: str) -> frozenset[str]:
     paths = tf.io.gfile.glob(_message_path(shared_files.escape(model_dir), run, "*"))
     # A file that is still being written ends with `.new`, and has no meaning as a message.
     return frozenset(posixpath.basename(path).removeprefix(f"{run}.") for path in paths)
+
+
+def _try_to_remove(path: str) -> None:
+    try:
+        tf.io.gfile.remove(path)
+    except tf.errors.OpError as error:
+        logging.warning("cannot remove %s: %s", path, errors.first_line(error))
 
 
 def _message_path(model_dir: str, run: str, name: str) -> str:

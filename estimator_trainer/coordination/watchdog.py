@@ -33,7 +33,7 @@ class Watchdog:
     def __init__(self, config: TrainerConfig, task: TaskConfig, stop: Stop, view: JobView):
         self._config, self._task, self._stop, self._view = config, task, stop, view
         self._peers, self._ports = task.peers, ports(task)
-        self._connections_at = 0.0
+        self._connections_at = self._polled_at = 0.0
         self._step = 0
         self._has_stepped = self._is_past_steps = False
         self._needs_peers = bool(self._peers)
@@ -101,7 +101,10 @@ class Watchdog:
         # With a short peer timeout, peers are polled before half of it is over.
         patience_secs = min(deadlines.QUIET_SECS, self._config.peer_timeout_secs / 2)
         is_quiet = now - self._ticked_at > patience_secs or self._broke_at is not None
-        if self._needs_peers and is_quiet:
+        secs = deadlines.peers_poll_secs(
+            len(self._peers), self._config.peer_timeout_secs / deadlines.HEARTBEATS_TO_MISS)
+        if self._needs_peers and is_quiet and now - self._polled_at >= secs:
+            self._polled_at = now
             self._poll_peers(now)
         quiet_secs, limit = now - self._ticked_at, self._config.stall_timeout_secs
         if quiet_secs > limit and self._task.role != "ps":
@@ -118,8 +121,8 @@ class Watchdog:
         states = peers.states(self._peers)
         lost = {name: state for name, state in states.items() if state != "up"}
         self._down_at = {name: self._down_at.get(name, now) for name in lost}
-        shown = ", ".join(f"{name} at {self._peers[name]} is {state}"
-                          for name, state in lost.items())
+        shown = peers.named([f"{name} at {self._peers[name]} is {state}"
+                             for name, state in lost.items()])
         if not lost and self._task.role == "worker" and not self._has_stepped:
             shown = f"waiting for {self._task.name_of('chief', 0)} to make the model ready"
         self._log_sometimes(shown and f"no step for {now - self._ticked_at:.0f} s: {shown}")

@@ -303,8 +303,8 @@ def _with_parts(model_dir: str, lines: list[Line], warn_of: shared_files.Warn,
     for line in lines:
         found.setdefault(_writer(line), []).append(line)
     pattern = posixpath.join(shared_files.escape(model_dir), FOLDER, "*.jsonl")
-    for path in sorted(tf.io.gfile.glob(pattern)):
-        part = _read(path, warn_of, is_brief)
+    paths = sorted(tf.io.gfile.glob(pattern))
+    for part in shared_files.in_parallel(lambda path: _read(path, warn_of, is_brief), paths):
         if part:
             found[_writer(part[0])] = part
     return sorted((line for each in found.values() for line in each), key=lambda line: line["time"])

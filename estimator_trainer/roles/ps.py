@@ -16,7 +16,6 @@ from estimator_trainer.roles.task_run import FollowerRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _POLL_SECS = 0.5
-# Each poll connects to every trainer.
 _SILENT_POLL_SECS = 2.0
 _FIRST_LOAD_SECS, _LONGEST_LOAD_SECS = 1.0, 60.0
 
@@ -38,6 +37,7 @@ def serve(run: FollowerRun) -> Result:
     logging.info("serves variables at %s", server.target)
     task_events.emit("serves")
     load = _LoadLines()
+    trainers = _trainers(task)
     leaves_at: float | None = None
     membership = job_view.Membership(run.config, task, state)
     while True:
@@ -52,7 +52,7 @@ def serve(run: FollowerRun) -> Result:
         if (request or final_state) and leaves_at is None:
             leaves_at = time.monotonic() + deadlines.PS_GRACE_SECS
         is_late = leaves_at is not None and time.monotonic() > leaves_at
-        if final_state and (is_late or not _is_used(task)):
+        if final_state and (is_late or not trainers.answers()):
             return outcome.follow(task, final_state)
         if request and is_late:
             raise errors.Interrupted(request.status, request.reason, request.by)
@@ -75,9 +75,9 @@ def serve_silent(task: TaskConfig, is_done: Callable[[], bool], config: TrainerC
     task_events.emit("serves")
     load = _LoadLines()
     ends_at = time.monotonic() + config.stall_timeout_secs
-    has_ended = False
+    trainers, has_ended = _trainers(task), False
     while True:
-        now, is_used = time.monotonic(), _is_used(task)
+        now, is_used = time.monotonic(), trainers.answers()
         if is_done() and not has_ended:
             # A worker that comes late would wait for the chief as long as this ps serves.
             has_ended, ends_at = True, now + deadlines.PS_GRACE_SECS
@@ -111,7 +111,6 @@ def _server(task: TaskConfig, has_strategy: bool, protocol: str | None) -> tf.di
     return tf.distribute.Server(cluster, job_name="ps", task_index=task.index, protocol=protocol)
 
 
-def _is_used(task: TaskConfig) -> bool:
-    trainers = {address: address for role in ("chief", "worker")
-                for address in task.cluster.get(role, ())}
-    return any(state != "down" for state in peers.states(trainers).values())
+def _trainers(task: TaskConfig) -> peers.Group:
+    return peers.Group(address for role in ("chief", "worker")
+                       for address in task.cluster.get(role, ()))

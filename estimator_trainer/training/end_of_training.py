@@ -246,11 +246,16 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         limit = (deadlines.WORKERS_READ_SECS if self.reason == "input_exhausted"
                  else deadlines.WORKERS_LEAVE_SECS)
         changed_at = logged_at = time.monotonic()
+        polls_at, states = 0.0, dict[str, str]()
         while True:
             own = {name: address for i, (name, address) in enumerate(self._task.workers.items())
                    if not state_writer.has_left(i)}
             joined = state_writer.joined()  # These have no input of their own.
-            states = peers.states(joined if self.reason == "input_exhausted" else own | joined)
+            if time.monotonic() >= polls_at:
+                asked = joined if self.reason == "input_exhausted" else own | joined
+                polls_at = time.monotonic() + deadlines.peers_poll_secs(
+                    len(asked), deadlines.WORKERS_POLL_SECS)
+                states = peers.states(asked)
             present = [name for name in own | joined if states.get(name) != "down"]
             session.run(self._wake)
             step, now = int(session.run(self._global_step)), time.monotonic()
@@ -261,14 +266,14 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                 break
             if now - logged_at > _LOG_SECS:
                 logged_at = now
-                logging.info("waiting for %s to finish, at step %d", ", ".join(present), step)
+                logging.info("waiting for %s to finish, at step %d", peers.named(present), step)
             if self._stop.request and not request:
                 request = self._stop.request
                 self.reason, limit = request.reason, deadlines.WORKERS_LEAVE_SECS
                 state_writer.announce("stopping", reason=request.reason)
             time.sleep(_POLL_SECS)
         if present:
-            logging.warning("%s made no step for %d s: training ends without", ", ".join(present),
+            logging.warning("%s made no step for %d s: training ends without", peers.named(present),
                             limit)
 
     def _wait_for_chief(self, session: tf.compat.v1.Session, state_reader: JobStateReader) -> None:

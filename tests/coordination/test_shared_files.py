@@ -6,6 +6,7 @@ import itertools
 import json
 import subprocess
 import sys
+import threading
 from unittest import mock
 
 import pytest
@@ -258,3 +259,14 @@ def test_read_as_has_a_schema_for_each_file(tmp_path, kind, right, wrong):
     assert shared_files.read_json(path) == wrong and shared_files.read_as(kind, path) is None
     shared_files.write_json(path, {**right, "newer": None})
     assert shared_files.read_as(kind, path) == kind(**right)
+
+
+def test_many_files_of_a_bucket_are_handled_together():
+    at_once, arrived = 4, threading.Barrier(4)
+
+    def step(path):
+        arrived.wait(20)  # Breaks unless four steps are under way together.
+        return path.upper()
+
+    names = [f"part{i}" for i in range(2 * at_once)]
+    assert shared_files.in_parallel(step, names) == [name.upper() for name in names]

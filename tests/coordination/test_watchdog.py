@@ -5,12 +5,16 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from unittest import mock
 
 import pytest
 
 from estimator_trainer import deadlines
 from estimator_trainer.cluster import task_config
 from estimator_trainer.coordination import watchdog
+from estimator_trainer.coordination.job_view import Observation
+from estimator_trainer.coordination.stop import Stop
+from estimator_trainer.settings.trainer_config import TrainerConfig
 from tests.support import jobs
 
 # The main thread makes no progress, and logs without a pause.
@@ -67,3 +71,20 @@ def test_keep_alive_concerns_connections_to_tasks_alone():
 def test_ports_of_the_cluster():
     [task, *_] = task_config.of_counts({"chief": 1, "worker": 1})
     assert watchdog.ports(task) == {2222}
+
+
+def test_a_worker_that_waits_for_many_ps_polls_them_seldom(monkeypatch):
+    count, polled = 320, []
+    task = [each for each in task_config.of_counts({"chief": 1, "worker": 1, "ps": count})
+            if each.name == "worker:0"][0]
+    monkeypatch.setattr(watchdog.peers, "states",
+                        lambda asked: polled.append(len(asked)) or dict.fromkeys(asked, "up"))
+    clock = [1000.0]
+    monkeypatch.setattr(watchdog.time, "monotonic", lambda: clock[0])
+    view = mock.Mock(**{"poll.return_value": Observation(), "restarted_peer.return_value": ""})
+    watching = watchdog.Watchdog(TrainerConfig(), task, Stop(), view)
+    for _ in range(100):
+        clock[0] += deadlines.WATCHDOG_POLL_SECS
+        watching._poll()
+    # 50 s, of which the first 10 are not yet quiet.
+    assert polled == [count] * 4

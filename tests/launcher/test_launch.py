@@ -59,6 +59,7 @@ def test_divide_leaves_a_task_the_users_choice_of_threads(monkeypatch):
     assert variables["TF_CONFIG"] == '{"task": 1}' and variables["CUDA_VISIBLE_DEVICES"] == "0"
     assert variables["TF_NUM_INTRAOP_THREADS"] == "7" and "CLUSTER_SPEC" not in variables
     assert variables["TF_NUM_INTEROP_THREADS"] == "2"
+    assert variables["TF_GRPC_WORKER_CACHE_QUEUES"] == "4"
 
 
 @pytest.mark.parametrize("variable, expected", [

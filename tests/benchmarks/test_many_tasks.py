@@ -1,0 +1,45 @@
+"""Tests the measurement of jobs of many tasks: its shapes, what it reads, and a job of two tasks."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.scaling import many_tasks, task_usage
+from tests.support import jobs
+
+pytestmark = [pytest.mark.any_tensorflow,
+              pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it reads /proc")]
+
+
+@pytest.mark.parametrize("total, expected", [
+    (2, (0, 1, 0)), (8, (5, 1, 1)), (24, (19, 3, 1)), (58, (48, 8, 1))])
+def test_the_shape_of_a_job_has_as_many_tasks_as_asked_for(total, expected):
+    shape = many_tasks.shape_of(total)
+    assert shape == expected and sum(shape) + 1 == total
+
+
+def test_usage_counts_the_memory_threads_and_connections_of_a_process():
+    before = task_usage.Usage.of(os.getpid())
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(
+            server.getsockname()):
+        after = task_usage.Usage.of(os.getpid())
+    assert after.connections == before.connections + 1
+    assert 0 < after.own_mb <= after.proportional_mb and after.threads >= 1
+    assert after.cpu_secs >= before.cpu_secs
+
+
+@pytest.mark.cluster
+@pytest.mark.soak
+def test_the_smallest_job_ends_right_although_a_task_is_killed():
+    ended = subprocess.run(
+        [sys.executable, "-m", "benchmarks.scaling.many_tasks", "--sizes=2", "--kills=1",
+         "--secs=2", "--latency_ms=5"], text=True, capture_output=True, timeout=170,
+        env=jobs.environment(), check=False)
+    assert not ended.returncode, ended.stdout + ended.stderr
+    *_, row = ended.stdout.splitlines()
+    assert row.startswith("| 2: 1 chief, 0 worker, 1 ps | ") and "killed: " in ended.stderr
