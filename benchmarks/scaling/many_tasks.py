@@ -267,7 +267,8 @@ def _by_file(storage: cloud_storage.CloudStorage | None, began: float, secs: flo
         if began <= each.at < began + secs:
             name = re.sub(r"\d+|[0-9a-f]{32}", "N", each.name.partition("job")[2])
             found[each.kind, name] += 1
-    return [f"  {count / secs:.2f}/s {kind} {name}" for (kind, name), count in found.most_common(12)]
+    return [f"  {count / secs:.2f}/s {kind} {name}"
+            for (kind, name), count in found.most_common(12)]
 
 
 if __name__ == "__main__":

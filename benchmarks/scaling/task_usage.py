@@ -1,4 +1,4 @@
-"""What the processes of a job take from this machine: memory, threads, connections, CPU; on Linux."""
+"""What the processes of a job take: memory, threads, connections and CPU, on Linux."""
 
 from __future__ import annotations
 

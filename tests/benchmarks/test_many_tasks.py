@@ -1,4 +1,4 @@
-"""Tests the measurement of jobs of many tasks: its shapes, what it reads, and a job of two tasks."""
+"""Tests the measurement of jobs of many tasks: shapes, what it reads, and a job of two tasks."""
 
 from __future__ import annotations
 
