@@ -1,4 +1,4 @@
-"""What the processes of a job take: memory, threads, connections and CPU, on Linux."""
+"""Usage of memory, threads, connections and CPU by the processes of a job, on Linux."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.loop_size import LoopSize
 
 # The reason to end where only another trainer's vote is known.
-REQUESTED_BY_ANOTHER = "asked by another"
+REQUESTED_BY_ANOTHER = "polled by another"
 # The reason to end where a user's hook requests it.
 BY_HOOK = "stopped_by_hook"
 # TensorFlow's text, in errors of any class, when another process broke the all-reduce.
@@ -252,10 +252,10 @@ class EndOfTraining(tf.estimator.SessionRunHook):
                    if not state_writer.has_left(i)}
             joined = state_writer.joined()  # These have no input of their own.
             if time.monotonic() >= polls_at:
-                asked = joined if self.reason == "input_exhausted" else own | joined
+                polled = joined if self.reason == "input_exhausted" else own | joined
                 polls_at = time.monotonic() + deadlines.peers_poll_secs(
-                    len(asked), deadlines.WORKERS_POLL_SECS)
-                states = peers.states(asked)
+                    len(polled), deadlines.WORKERS_POLL_SECS)
+                states = peers.states(polled)
             present = [name for name in own | joined if states.get(name) != "down"]
             session.run(self._wake)
             step, now = int(session.run(self._global_step)), time.monotonic()

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.any_tensorflow,
 
 @pytest.mark.parametrize("total, expected", [
     (2, (0, 1, 0)), (8, (5, 1, 1)), (24, (19, 3, 1)), (58, (48, 8, 1))])
-def test_the_shape_of_a_job_has_as_many_tasks_as_asked_for(total, expected):
+def test_the_shape_of_a_job_has_the_requested_number_of_tasks(total, expected):
     shape = many_tasks.shape_of(total)
     assert shape == expected and sum(shape) + 1 == total
 

@@ -78,7 +78,7 @@ def test_a_worker_that_waits_for_many_ps_polls_them_seldom(monkeypatch):
     task = [each for each in task_config.of_counts({"chief": 1, "worker": 1, "ps": count})
             if each.name == "worker:0"][0]
     monkeypatch.setattr(watchdog.peers, "states",
-                        lambda asked: polled.append(len(asked)) or dict.fromkeys(asked, "up"))
+                        lambda group: polled.append(len(group)) or dict.fromkeys(group, "up"))
     clock = [1000.0]
     monkeypatch.setattr(watchdog.time, "monotonic", lambda: clock[0])
     view = mock.Mock(**{"poll.return_value": Observation(), "restarted_peer.return_value": ""})
