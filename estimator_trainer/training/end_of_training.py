@@ -21,7 +21,7 @@ from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training.loop_size import LoopSize
 
 # The reason to end where only another trainer's vote is known.
-REQUESTED_BY_ANOTHER = "polled by another"
+REQUESTED_BY_ANOTHER = "asked by another"
 # The reason to end where a user's hook requests it.
 BY_HOOK = "stopped_by_hook"
 # TensorFlow's text, in errors of any class, when another process broke the all-reduce.
