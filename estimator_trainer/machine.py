@@ -1,5 +1,6 @@
 """The cores, the GPUs and the memory of this machine, without TensorFlow."""
 
+import contextlib
 import ctypes
 import dataclasses
 import os
@@ -14,6 +15,7 @@ from estimator_trainer import deadlines, environment
 
 # With this CUDA_VISIBLE_DEVICES a process uses no GPU.
 NO_GPU = "-1"
+_MOST_FILES = 65_536
 
 
 def listed_gpus(limit_secs: float) -> list[str]:
@@ -121,6 +123,19 @@ def _group_limits(read: Callable[[str], str]) -> list[int]:
         texts = (read(f"{folder}{group}/{name}").strip() for group in {"", path.rstrip("/")})
         found += [int(text) for text in texts if text.isdigit()]
     return found
+
+
+def allow_open_files() -> None:
+    """Raises this process's limit of open files to what the system allows, up to 65,536.
+
+    Many systems set 1,024, and a ps has two connections to each trainer.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        # macOS has a lower limit of its own.
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 # Numbers of malloc.h (man 3 mallopt). glibc accepts no threshold above half of a heap.

@@ -82,3 +82,21 @@ def test_memory_counts_what_the_process_holds_as_available():
     assert held.available == 1024 * 420 + 10 * resource.getpagesize()
     assert machine.memory(lambda path: "") is None
     assert machine.memory(machine.text_of).total > 2**28
+
+
+_OPENS = """
+import resource
+from estimator_trainer import machine
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (16, hard))
+machine.allow_open_files()
+files = [open("/dev/null") for _ in range(64)]
+assert resource.getrlimit(resource.RLIMIT_NOFILE)[1] == hard
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS has limits of its own")
+def test_a_task_may_open_more_files_than_its_shell():
+    ran = subprocess.run([sys.executable, "-c", _OPENS], text=True, capture_output=True,
+                         env=jobs.environment(), timeout=60, check=False)
+    assert not ran.returncode, ran.stderr

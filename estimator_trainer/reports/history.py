@@ -25,6 +25,8 @@ NAME, FOLDER = "history.jsonl", "history"
 # The most lines of training in a file, which suffice for the curves of all tasks.
 MOST_LINES = 4000
 _LEAST_LINES = 200
+# The same of jobs of a hundred tasks and more, whose history is still read whole.
+_MOST_OF_ALL, _LEAST_OF_MANY = 20_000, 20
 # The most other lines of a task; more only come from endless restarts.
 _MOST_OF_LIFE = 500
 # The most lines of how busy a task was: means over some time.
@@ -137,11 +139,15 @@ class HistoryWriter:
       has_begun: Whether the file is written.
     """
 
-    def __init__(self, model_dir: str, task: str, is_head: bool):
-        """Starts the thread that writes; the head's file is `history.jsonl` itself."""
+    def __init__(self, model_dir: str, task: str, is_head: bool, num_tasks: int = 1):
+        """Starts the thread that writes; the head's file is `history.jsonl` itself.
+
+        The more tasks the job has, the fewer lines each keeps: at the end the head reads them all.
+        """
         self._model_dir, self._task, self._is_head = model_dir, task, is_head
         self._path = (posixpath.join(model_dir, NAME) if is_head else
                       posixpath.join(model_dir, FOLDER, f"{task.replace(':', '-')}.jsonl"))
+        self._num_tasks = num_tasks
         self._lock = threading.Lock()
         self.has_begun = False
         self._written_at = self._collects_at = -math.inf
@@ -213,7 +219,7 @@ class HistoryWriter:
         if self._is_head and (is_last or not is_remote and began >= self._collects_at):
             lines = _with_parts(self._model_dir, lines, self._warn)
             self._collects_at = time.monotonic() + _REST * (time.monotonic() - began)
-        lines = thinned(lines)
+        lines = thinned(lines, self._num_tasks)
         if is_remote:
             free_at = self._written_at + deadlines.OBJECT_WRITE_SECS
             time.sleep(max(0.0, free_at - time.monotonic()))
@@ -265,15 +271,20 @@ def by_step(model_dir: str) -> list[dict[str, Any]]:
     return [found[key] for key in sorted(found)]
 
 
-def thinned(lines: list[Line]) -> list[Line]:
-    """Returns the lines, with fewer of training and evaluation where there are too many."""
+def thinned(lines: list[Line], num_tasks: int = 1) -> list[Line]:
+    """Returns the lines, with fewer of training and evaluation where there are too many.
+
+    `num_tasks` is the number of tasks of the job; `lines` may be those of one alone.
+    """
     groups: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
         kind = line["kind"] + (f" {line.get('eval_name')}" if line["kind"] == _OF_SET else "")
         groups.setdefault((_writer(line), kind), []).append(line)
     reports = [key for key in groups if key[1] == "train" or key[1].startswith("evaluation")]
-    most = {kind: max(_LEAST_LINES, MOST_LINES // max(1, len(reports))) for _, kind in reports}
-    most |= {"sample": _MOST_LOADS, "load": _MOST_LOADS}
+    share = max(_LEAST_OF_MANY, _MOST_OF_ALL // max(1, num_tasks, len(reports)))
+    most = {kind: min(share, max(_LEAST_LINES, MOST_LINES // max(1, len(reports))))
+            for _, kind in reports}
+    most |= dict.fromkeys(("sample", "load"), min(_MOST_LOADS, share // 2))
     if all(len(found) <= most.get(kind, _MOST_OF_LIFE) for (_, kind), found in groups.items()):
         return lines
     kept = {id(line) for (_, kind), found in groups.items()

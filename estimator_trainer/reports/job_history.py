@@ -22,7 +22,8 @@ def kept(plan: Plan) -> Iterator[Callable[[Result], None]]:
     that records how the task ends; an error that leaves the context records itself.
     """
     trackers = tracking.Tracking(plan)
-    writer = HistoryWriter(plan.config.model_dir, plan.task.name, plan.task.is_chief)
+    writer = HistoryWriter(plan.config.model_dir, plan.task.name, plan.task.is_chief,
+                           sum(plan.task.counts.values()))
     status = ""
 
     def add(kind: str, values: dict[str, Any]) -> None:

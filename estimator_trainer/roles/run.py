@@ -6,7 +6,7 @@ from typing import Any, Iterator, Mapping
 from absl import logging
 import tensorflow as tf
 
-from estimator_trainer import deadlines, environment, errors, task_events
+from estimator_trainer import deadlines, environment, errors, machine, task_events
 from estimator_trainer.checks import model_dir_name
 from estimator_trainer.checks.plan import Plan
 from estimator_trainer.coordination import (checkpoints, evaluator_heartbeat, lease as lease_lib,
@@ -35,6 +35,7 @@ def train_and_evaluate(plan: Plan) -> Result:
     Raises TrainerError if one sentence explains the failure; other errors come out of user code.
     """
     task, stop = plan.task, stop_lib.Stop()
+    machine.allow_open_files()
     environment.write_tf_config(task.platform_tf_config)
     with (stop_lib.stopping_on_signals(
               stop, task.name, lambda: checkpoints.latest_step(plan.config.model_dir)),

@@ -79,6 +79,16 @@ def test_thinned_shares_the_lines_among_many_tasks():
     assert len(history.thinned(lines)) <= history.MOST_LINES
 
 
+def test_the_history_of_a_thousand_tasks_can_be_read_whole():
+    lines = [{"task": f"worker:{i}", "kind": kind, "time": float(j), "step": j}
+             for i in range(1000) for kind in ("train", "sample") for j in range(40)]
+    of_all = history.thinned(lines)
+    assert len(of_all) <= 1000 * (20 + 10)
+    assert {line["task"] for line in of_all} == {line["task"] for line in lines}
+    of_one = history.thinned([line for line in lines if line["task"] == "worker:7"], 1000)
+    assert len(of_one) <= 20 + 10 and _steps(of_one)[-1] == 39
+
+
 def test_history_writer_makes_no_folder_for_a_mistake(tmp_path):
     writer = HistoryWriter(str(tmp_path / "new"), "local", True)
     writer.add("end", status="failed", step=0, exit_code=2)
