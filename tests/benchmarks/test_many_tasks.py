@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from benchmarks.paper import many_tasks as on_paper
 from benchmarks.scaling import many_tasks, task_usage
 from tests.support import jobs
 
@@ -31,6 +32,19 @@ def test_usage_counts_the_memory_threads_and_connections_of_a_process():
     assert after.connections == before.connections + 1
     assert 0 < after.own_mb <= after.proportional_mb and after.threads >= 1
     assert after.cpu_secs >= before.cpu_secs
+
+
+def test_the_simulated_requests_are_near_those_that_were_measured():
+    mean, most, dollars = on_paper.requests(on_paper.Job(workers=48, ps=8))
+    # docs/scaling.md: 38 a second of 58 tasks, checkpoints and evaluations included.
+    assert 25 < mean < 38 and mean < most < 3 * mean and 0 < dollars < 1
+
+
+def test_a_simulated_thousand_workers_poll_no_more_than_each_is_allowed():
+    job = on_paper.Job()
+    before, now = on_paper.stand_still_polls(job)
+    assert now <= (job.workers + 1) * 32.1 < before / 5
+    assert set(map(len, on_paper.rows(job).values())) == {2}
 
 
 @pytest.mark.cluster
