@@ -28,7 +28,7 @@ _OPEN_FILES, _OTHER_FILES = 1024, 60
 _ADDRESS_BYTES, _VARIABLE_BYTES = 56, 131_072
 _AT_ONCE = 8
 _STAND_STILL_POLLS = 1 / deadlines.WATCHDOG_POLL_SECS
-_CHIEF_CPU_PERCENT = 0.06  # Of a core, for each task, with a checkpoint each 20 s.
+_CHIEF_CPU_PERCENT = 0.06  # Percent of a core for each task, with a checkpoint every 20 s.
 _BUCKET_MB_PER_SEC, _MERGE_REQUESTS = 100.0, 4
 
 
