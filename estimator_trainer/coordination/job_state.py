@@ -194,6 +194,8 @@ class JobStateReader:
         """
         # The run that a worker of an all-reduce has joined; "" before.
         self.joined_run = ""
+        # The address from which a trainer gets its training set; "" before.
+        self.service_address = ""
         self._refused_run: str | None = None
         self._joins: tuple[int, Joined] | None = None
         self._joins_run = ""

@@ -135,6 +135,10 @@ class OthersView(JobView):
             if has_stepped:
                 return Observation(lost=f"{self._chief} was started again")
             reader.join(self._task.index)
+        service = state.data_service.get("address") if state else ""
+        if service and reader.service_address not in ("", service):
+            return Observation(lost=f"{self._chief} was started again, and hands out the training"
+                               f" set at {service}, no longer at {reader.service_address}")
         if state is None and reader.silent_secs > self._config.peer_timeout_secs / 2:
             self._warn_if_model_dir_is_not_shared()
         # Without a chief no worker makes a step.

@@ -83,6 +83,9 @@ LAST_HOOK = Collection[Any](
     writers=("training.stop_consensus", "training.end_of_training"),
     readers=("training.stop_consensus", "training.end_of_training"))
 
+IS_HANDED_OUT = Collection[int](
+    "estimator_trainer/is_handed_out", "1, if a data worker of this process reads the training set",
+    writers=("input.data_service",), readers=("training.end_of_training",))
 OPTIMIZER_VARIABLES = Collection[str](
     "estimator_trainer/optimizer_variables", "the name of a variable that an optimizer has made",
     writers=("estimator.frozen",), readers=("estimator.starting_checkpoint",))

@@ -10,6 +10,7 @@ by a data worker in the chief's process alone.
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 from typing import Callable, Mapping, Protocol
 import warnings
@@ -20,9 +21,9 @@ import tensorflow as tf
 from estimator_trainer import deadlines, errors, storage
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
-from estimator_trainer.coordination import checkpoints, stop as stop_lib
+from estimator_trainer.coordination import checkpoints, shared_files, stop as stop_lib
 from estimator_trainer.coordination.job_state import JobStateReader, JobStateWriter
-from estimator_trainer.graph import graph_names
+from estimator_trainer.graph import graph_names, graph_state
 from estimator_trainer.input import batches, splits as splits_lib
 
 # The chief's journal of what it has handed out, in model_dir.
@@ -31,6 +32,8 @@ _SERVICE = tf.data.experimental.service
 # More would be lost with a trainer that is killed.
 _MOST_REQUESTS = 2
 _HEARTBEAT_MS = 5000
+# The field of this update in journal.proto of tensorflow/core/data/service.
+_FINISH_TASK = 4
 
 
 class DataService(Protocol):
@@ -59,9 +62,13 @@ class Dispatching:
             self._state.announce_data_service(self._place)
         return _received(self._place, dataset)
 
+    def close(self) -> None:
+        """Stops the servers; a later run continues in the pass."""
+        self._servers.clear()
+
     def end_epochs(self) -> None:
         """Forgets what was handed out, at the end of training, so that a later run reads all."""
-        self._servers.clear()
+        self.close()
         if self._place:
             self._remove_journal()
 
@@ -73,9 +80,10 @@ class Dispatching:
             has_tasks = bool(data_workers(self._task))
             is_divided = not splits.undivided and (
                 has_tasks or splits.are_fine(self._task.num_trainers))
-            address = self._serve(is_divided)
+            address = self._serve(is_divided and splits.can_be_resumed)
             with tf.compat.v1.Session() as session:
-                copy = tf.data.experimental.from_variant(variant, dataset.element_spec)
+                copy = _with_little_ahead(
+                    tf.data.experimental.from_variant(variant, dataset.element_spec))
                 with warnings.catch_warnings():
                     # In a graph TensorFlow knows the options of the dataset, and says it may not.
                     warnings.simplefilter("ignore", UserWarning)
@@ -91,12 +99,13 @@ class Dispatching:
                 "policy": "OFF" if splits.undivided else "DYNAMIC",
                 "target": "LOCAL" if is_local else "AUTO"}
 
-    def _serve(self, is_divided: bool) -> str:
+    def _serve(self, has_journal: bool) -> str:
         """Starts the dispatcher; returns its address."""
-        has_journal = is_divided and not storage.is_object_store(self._model_dir)
+        has_journal = has_journal and not storage.is_object_store(self._model_dir)
         if not (has_journal and checkpoints.latest_step(self._model_dir)):
             self._remove_journal()
         elif tf.io.gfile.exists(self._folder):
+            _continue_in(self._folder)
             logging.info("the data service continues in the training set where it was stopped;"
                          " records that were handed out after the restored checkpoint are lost")
         dispatcher = _SERVICE.DispatchServer(_SERVICE.DispatcherConfig(
@@ -130,6 +139,7 @@ class Receiving:
     def hand_out(self, dataset: tf.data.Dataset) -> tf.data.Dataset:
         if not self._place:
             self._place = self._wait_for_chief()
+            self._state.service_address = self._place["address"]
             if self._place["readers"] == "all" and not data_workers(self._task):
                 self._servers.append(worker_server(self._place["address"], host_of(self._task)))
         with tf.Graph().as_default():
@@ -150,6 +160,28 @@ class Receiving:
             if place and peers.state(place["address"]) == "up":
                 return place
             self._wait()
+
+
+def _continue_in(folder: str) -> None:
+    """Changes the journal so that the trainers of the new job get parts of the same pass.
+
+    A trainer that stops has its data worker's task finished, and a pass ends when all are.
+    """
+    for path in tf.io.gfile.glob(posixpath.join(
+            shared_files.escape(folder), "tf_data_dispatcher_journal", "journal_*")):
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            update = tf.compat.v1.data.make_one_shot_iterator(
+                tf.data.TFRecordDataset(path)).get_next()
+            updates = []
+            # An update that was cut off is the last one.
+            with contextlib.suppress(tf.errors.OutOfRangeError, tf.errors.DataLossError):
+                while True:
+                    updates.append(session.run(update))
+        with tf.io.TFRecordWriter(f"{path}.new") as writer:
+            for each in updates:
+                if each[0] >> 3 != _FINISH_TASK:
+                    writer.write(each)
+        tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
 
 
 def data_workers(task: TaskConfig) -> tuple[str, ...]:
@@ -176,6 +208,8 @@ def worker_server(address: str, host: str, port: int = 0) -> object:
 
 
 def _received(place: Mapping[str, str], dataset: tf.data.Dataset) -> tf.data.Dataset:
+    if place["target"] == "LOCAL":
+        graph_state.IS_HANDED_OUT.put(1)
     with graph_names.own():
         is_endless = batches.is_endless(dataset)
         received = _SERVICE.from_dataset_id(
@@ -185,7 +219,15 @@ def _received(place: Mapping[str, str], dataset: tf.data.Dataset) -> tf.data.Dat
         if is_endless:
             received = received.apply(
                 tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
-        return received
+        return _with_little_ahead(received, is_received=True)
+
+
+def _with_little_ahead(dataset: tf.data.Dataset, is_received: bool = False) -> tf.data.Dataset:
+    """Returns the dataset without buffers that TensorFlow adds: they are lost with the process."""
+    options = tf.data.Options()
+    options.experimental_optimization.inject_prefetch = False
+    options.autotune.enabled = not is_received
+    return dataset.with_options(options)
 
 
 def _refuse_of_session(splits: splits_lib.Splits) -> None:

@@ -57,8 +57,15 @@ class Splits(NamedTuple):
 
     def are_fine(self, num_trainers: int) -> bool:
         """Returns whether each trainer can take its part of the source, and a slow one less."""
-        is_endless = self.length == tf.data.INFINITE_CARDINALITY
-        return num_trainers == 1 or is_endless or (
+        return num_trainers == 1 or self._is_long_for(num_trainers)
+
+    @property
+    def can_be_resumed(self) -> bool:
+        """Whether little is lost of a pass with what a process holds when it is stopped."""
+        return not self.undivided and self._is_long_for(1)
+
+    def _is_long_for(self, num_trainers: int) -> bool:
+        return self.length == tf.data.INFINITE_CARDINALITY or (
             self.length >= _SPLITS_OF_TRAINER * num_trainers * self.held)
 
 

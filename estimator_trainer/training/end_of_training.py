@@ -101,6 +101,10 @@ class EndOfTraining(tf.estimator.SessionRunHook):
         session_close.bound(session)
         if self._task.is_all_reduce and self._has_stepped:
             self._watchdog.wait_for_end()
+        if self._has_stepped and graph_state.IS_HANDED_OUT.all(session.graph):
+            # The data worker's task has ended with the session that read from it.
+            raise errors.Interrupted("lost", "a ps was lost, and with it this trainer's part of the"
+                                     " training set", self._task.name)
         # Hooks that begin after this one add the op.
         self._wake = graph_state.WAKE.all(session.graph)
         self.step = int(session.run(self._global_step))

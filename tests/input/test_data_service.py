@@ -12,17 +12,24 @@ from estimator_trainer.coordination.job_state import JobStateReader, JobStateWri
 from estimator_trainer.input.data_service import Dispatching, Receiving
 
 
+def _task(role):
+    hosts = {"chief": ("localhost:1",), "worker": ("localhost:2",), "ps": ("localhost:3",)}
+    return task_config.TaskConfig(
+        hosts, role, 0, f"{role}:0", head_evaluates=False, has_evaluator=False, num_evaluators=0,
+        trial="", notes=())
+
+
+def _chief(tmp_path):
+    state = JobStateWriter(str(tmp_path), is_shared=True)
+    state.announce("running")
+    return _task("chief"), state
+
+
 @pytest.fixture
 def service(tmp_path):
     """The parts of a chief and of a worker in one service."""
-    hosts = {"chief": ("localhost:1",), "worker": ("localhost:2",), "ps": ("localhost:3",)}
-    chief, worker = (task_config.TaskConfig(
-        hosts, role, 0, f"{role}:0", head_evaluates=False, has_evaluator=False, num_evaluators=0,
-        trial="", notes=()) for role in ("chief", "worker"))
-    state = JobStateWriter(str(tmp_path), is_shared=True)
-    state.announce("running")
-    dispatching = Dispatching(str(tmp_path), chief, state)
-    receiving = Receiving(worker, JobStateReader(str(tmp_path), None), lambda: None)
+    dispatching = Dispatching(str(tmp_path), *_chief(tmp_path))
+    receiving = Receiving(_task("worker"), JobStateReader(str(tmp_path), None), lambda: None)
     yield dispatching, receiving
     dispatching.end_epochs()
 
@@ -36,6 +43,13 @@ def _read(service, make, found, most=None):
                 found.extend(np.ravel(session.run(received)).tolist())
         except tf.errors.OutOfRangeError:
             pass
+
+
+def _save(model_dir):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        tf.compat.v1.train.create_global_step()
+        session.run(tf.compat.v1.global_variables_initializer())
+        tf.compat.v1.train.Saver().save(session, f"{model_dir}/model.ckpt", 20)
 
 
 def _read_by_both(services, make):
@@ -67,6 +81,37 @@ def test_a_worker_whose_dataset_is_another_one_ends(service):
     _read(dispatching, lambda: tf.data.Dataset.range(20).shard(2, 0), [])
     with pytest.raises(errors.ConfigError, match="another dataset than that of chief:0"):
         _read(receiving, lambda: tf.data.Dataset.range(20).shard(2, 1), [])
+
+
+def test_a_restarted_job_continues_in_the_pass(service, tmp_path):
+    first, second = [], []
+    _read(service[0], _thousand, first, most=20)
+    service[0].close()
+    _save(tmp_path)
+    again = Dispatching(str(tmp_path), *_chief(tmp_path))
+    _read(again, _thousand, second)
+    # The data worker of the first run had some batches ready.
+    assert len(first) == 100 and 700 < len(second) <= 900
+    assert not set(first) & set(second)
+    again.end_epochs()
+    new = Dispatching(str(tmp_path), *_chief(tmp_path))
+    later = []
+    _read(new, _thousand, later)
+    assert sorted(later) == list(range(1000))
+    new.end_epochs()
+
+
+def test_a_job_without_a_checkpoint_begins_the_pass(service, tmp_path):
+    _read(service[0], _thousand, [], most=20)
+    service[0].close()
+    again, found = Dispatching(str(tmp_path), *_chief(tmp_path)), []
+    _read(again, _thousand, found)
+    assert sorted(found) == list(range(1000))
+    again.end_epochs()
+
+
+def _thousand():
+    return tf.data.Dataset.range(1000).batch(5)
 
 
 def test_a_table_in_the_dataset_is_refused(service):
