@@ -12,6 +12,7 @@ from estimator_trainer import deadlines, storage
 from estimator_trainer.graph import operations
 
 THREAD = "session-close"  # The name of each thread that closes a session.
+_abandoned = threading.Event()
 
 
 def bound(session: tf.compat.v1.Session) -> None:
@@ -26,9 +27,14 @@ def bound(session: tf.compat.v1.Session) -> None:
     session.close = functools.partial(_close, session, session.close)
 
 
+def abandon() -> None:
+    """Makes the process end without closing its session, in which another task waits for ever."""
+    _abandoned.set()
+
+
 def is_closing() -> bool:
-    """Returns whether a session still closes in the background."""
-    return bool(_threads())
+    """Returns whether a session still closes in the background, or may never close."""
+    return _abandoned.is_set() or bool(_threads())
 
 
 @atexit.register

@@ -177,6 +177,9 @@ class Supervisor:
     def _restart(self, child: task_process.TaskProcess, now: float) -> None:
         if self._code is not None:
             self._running.remove(child)
+        elif child.is_leaving:
+            del self._starts_at[child.name]
+            self._on_leave(child)
         elif now >= self._starts_at[child.name]:
             del self._starts_at[child.name]
             child.restarts += 1

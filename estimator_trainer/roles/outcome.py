@@ -16,7 +16,7 @@ from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.coordination.stop import Stop
 from estimator_trainer.estimator import loaded_plugins
 from estimator_trainer.evaluation.evaluation_log import EvaluationLog
-from estimator_trainer.graph import table_ids
+from estimator_trainer.graph import session_close, table_ids
 from estimator_trainer.record import run_record
 from estimator_trainer.record.runs import EarlierRun
 from estimator_trainer.roles.task_run import FollowerRun
@@ -137,6 +137,7 @@ def _refused(error: Exception, task: TaskConfig) -> errors.ConfigError | None:
     if isinstance(error, tf.errors.UnknownError) and _NO_SERVER in str(error):
         return errors.ConfigError(ports.taken(task))
     if _UNKNOWN_WORKER in str(error) and task.role == "worker":
+        session_close.abandon()
         return errors.OtherClusterError(errors.Problem(
             "cluster", task.name, source=task.source, expected="a worker whose address is in the"
             " TF_CONFIG of each ps: a ps fetches tensors from workers",

@@ -133,6 +133,11 @@ class JobConfig:
                 "worker", f"{self.worker}:{self.most_workers}", "and the job has no ps, without"
                 " which all trainers make each step together", example=Setting("ps", 1),
                 expected="one number, or a ps"))
+        elif self.most_workers > self.worker and self.worker == 1 and not self.chief:
+            problems.append(Problem(
+                "worker", f"1:{self.most_workers}", "and worker:0 is the chief, beside which a job"
+                " begins with a worker", beside=Setting("chief", 0), expected="at least 2 workers",
+                example=Setting("worker", f"2:{max(3, self.most_workers)}")))
         if self.chief > 1:
             problems.append(Problem("chief", self.chief, example=Setting("chief", 1),
                                     expected="0 or 1, because a job has one chief"))
