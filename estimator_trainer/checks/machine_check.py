@@ -37,7 +37,7 @@ def _hosts(task: TaskConfig) -> Findings:
     """Looks up every host, and only warns: a pod of Kubernetes has a name only once it runs."""
     found = Findings()
     hosts = sorted({address.rpartition(":")[0].strip("[]")
-                    for group in task.cluster.values() for address in group})
+                    for group in task.servers.values() for address in group})
     answers = peers.in_parallel(_fault_of_name, hosts)
     for host in hosts:
         if fault := answers.get(host, f"no answer in {deadlines.CHECK_SECS:.0f} s"):
@@ -56,7 +56,7 @@ def _fault_of_name(host: str) -> str:
 
 
 def _peers(task: TaskConfig) -> Findings:
-    addresses = {task.name_of(role, i): address for role, hosts in task.cluster.items()
+    addresses = {task.name_of(role, i): address for role, hosts in task.servers.items()
                  for i, address in enumerate(hosts) if (role, i) != (task.role, task.index)}
     states = peers.in_parallel(peers.state, set(addresses.values()))
     found = Findings()

@@ -86,7 +86,7 @@ class Plan:
     @property
     def has_data_service(self) -> bool:
         """Whether the training set is handed out while it is read, not in fixed shares."""
-        return self.config.data_service or bool(getattr(self.task, "data_workers", ()))
+        return self.config.data_service or bool(self.task.data_workers)
 
     @property
     def plugins(self) -> tuple[Plugin, ...]:

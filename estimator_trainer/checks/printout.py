@@ -40,7 +40,7 @@ def _content(plan: Plan, found: Findings) -> dict[str, Any]:
     return {
         "task": task.name,
         "role": f"{task.role}:{task.index}" if not task.is_local else "local",
-        "cluster": {role: list(hosts) for role, hosts in task.cluster.items()},
+        "cluster": {role: list(hosts) for role, hosts in task.servers.items()},
         "world_size": task.num_trainers,
         "evaluator": (f"{task.num_evaluators} in the cluster" if task.num_evaluators > 1 else
                       "in the cluster" if task.has_evaluator else "none: the chief evaluates"),

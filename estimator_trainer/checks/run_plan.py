@@ -145,13 +145,14 @@ def _task(config: TrainerConfig, environment: Environment) -> task_config.TaskCo
     """Returns the task of this process by TF_CONFIG, or else by Slurm or MPI."""
     if environment.tf_config.strip() or environment.cluster_spec.strip():
         return task_config.parse(environment.tf_config, environment.cluster_spec)
-    if not (environment.ranks or config.rank_hosts or config.num_ps or config.num_evaluators):
+    counts = config.num_ps, config.num_evaluators, config.num_data_workers
+    if not (environment.ranks or config.rank_hosts or any(counts)):
         return _LOCAL
     ranks = rank_source.ranks(environment.ranks, config.rank_hosts, config.first_port)
     if ranks is None:
-        rank_source.refuse_roles(config.num_ps, config.num_evaluators)
+        rank_source.refuse_roles(*counts)
         return dataclasses.replace(_LOCAL, notes=rank_source.notes(environment.ranks))
-    task = task_config.parse(ranks.tf_config(config.num_ps, config.num_evaluators))
+    task = task_config.parse(ranks.tf_config(*counts))
     return dataclasses.replace(task, source=ranks.launcher, ports_setting="first_port",
                                notes=(ranks.note, *task.notes))
 

@@ -72,7 +72,7 @@ def _repaired_cluster(declared: Mapping[str, Any]) -> dict[str, list[str]]:
     heads = cluster.pop("chief", []) + cluster.pop("master", [])
     if heads[1:]:
         cluster["worker"] = heads[1:] + cluster.get("worker", [])
-    if not heads and "ps" in cluster and "worker" not in cluster:
+    if not heads and cluster.keys() & {"ps", "data_worker"} and "worker" not in cluster:
         heads = ["chief0:2222"]
     return ({head: heads[:1]} if heads else {}) | cluster
 

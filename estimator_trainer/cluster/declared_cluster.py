@@ -13,12 +13,12 @@ from typing import Any, Mapping, NamedTuple
 
 from estimator_trainer.errors import near_match, Problem, Words
 
-ROLE_NAMES = ("chief", "evaluator", "master", "ps", "worker")
+ROLE_NAMES = ("chief", "data_worker", "evaluator", "master", "ps", "worker")
 # Role by name. Vertex AI's CLUSTER_SPEC numbers its pools by purpose, and programs of TensorFlow's
 # first guide to clusters call the only job of a cluster `local`.
 ROLES = {"chief": "chief", "master": "chief", "worker": "worker", "local": "worker", "ps": "ps",
-         "evaluator": "evaluator", "workerpool0": "chief", "workerpool1": "worker",
-         "workerpool2": "ps", "workerpool3": "evaluator"}
+         "evaluator": "evaluator", "data_worker": "data_worker", "workerpool0": "chief",
+         "workerpool1": "worker", "workerpool2": "ps", "workerpool3": "evaluator"}
 
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s/:,@]+):([0-9]{1,5})")
 _SPARSE = ("because from a sparse map (TFJob's enableDynamicWorker) no task can tell how many share"
@@ -40,7 +40,7 @@ class Task(NamedTuple):
 class ClusterSpec:
     """A cluster as its platform declares it; with problems, the other attributes mean nothing."""
 
-    # The tasks of each role among chief, worker, ps and evaluator.
+    # The tasks of each role among chief, worker, ps, evaluator and data_worker.
     tasks: Mapping[str, tuple[Task, ...]] = dataclasses.field(default_factory=dict)
     role: str = ""  # The role of this task; "" when it has no cluster.
     index: int = 0  # The index of this task in its role.
@@ -164,9 +164,10 @@ class _Reader:
             self.reject("hosts", [task.address for task in chiefs],
                         chiefs[0].path.rpartition("[")[0],
                         "one host, because a job has one chief")
-        if self.is_whole and "ps" in self.tasks and not self.tasks.keys() & {"chief", "worker"}:
-            self.reject("cluster", sorted(self.tasks), '["cluster"]',
-                        "a chief or a worker as well, because ps train nothing")
+        served = self.tasks.keys() & {"ps", "data_worker"}
+        if self.is_whole and served and not self.tasks.keys() & {"chief", "worker"}:
+            self.reject("cluster", sorted(self.tasks), '["cluster"]', "a chief or a worker as well,"
+                        f" because {' and '.join(sorted(served, reverse=True))} train nothing")
         taken: dict[str, str] = {}
         for task in (task for group in self.tasks.values() for task in group):
             if task.address in taken and not address_fault(task.address):
@@ -194,8 +195,9 @@ class _Reader:
             self.reject("task type", key, '["task"]["type"]',
                         f"one of {', '.join(allowed)}", near_match(name, allowed))
             return "", 0, ""
-        if is_missing and role == "ps":
-            self.reject("cluster", None, '["cluster"]', "the ps and the tasks that they serve")
+        if is_missing and role in ("ps", "data_worker"):
+            self.reject("cluster", None, '["cluster"]',
+                        f"the {role} and the tasks that they serve")
         group = self.tasks.get(role, ())
         count = len(group) if self.tasks else 1
         index = task.get("index")

@@ -16,7 +16,7 @@ _LISTENS = "0A"  # A state in /proc/net/tcp.
 
 def problems(task: TaskConfig) -> list[Problem]:
     """Returns a problem if this task's port is taken, with the process that has it."""
-    is_fine = task.role not in ("chief", "worker", "ps") or _is_free(task.address)
+    is_fine = task.role not in ("chief", "worker", "ps", "data_worker") or _is_free(task.address)
     return [] if is_fine else [taken(task)]
 
 

@@ -93,10 +93,11 @@ def place(variables: Mapping[str, str]) -> tuple[int, int]:
     return 0, 1
 
 
-def refuse_roles(num_ps: int, num_evaluators: int) -> None:
+def refuse_roles(num_ps: int, num_evaluators: int, num_data_workers: int = 0) -> None:
     """Raises ConfigError if ranks are to have roles, and there are no ranks."""
     for role, name, count in (("ps", "num_ps", num_ps),
-                              ("evaluator", "num_evaluators", num_evaluators)):
+                              ("evaluator", "num_evaluators", num_evaluators),
+                              ("data_worker", "num_data_workers", num_data_workers)):
         if count:
             raise ConfigError(Problem(
                 name, count, "and neither TF_CONFIG nor Slurm nor MPI has several tasks",

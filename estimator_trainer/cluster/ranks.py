@@ -1,7 +1,7 @@
 """Ranks are the numbered tasks that a launcher such as Slurm or MPI started.
 
-    rank    0      1 ...        ...              the last
-    role    chief  the workers  the ps, if any   the evaluators, if any
+    rank    0      1 ...
+    role    chief  the workers  the ps, if any  the evaluators, if any  the data workers, if any
 """
 
 import dataclasses
@@ -32,21 +32,24 @@ class Ranks:
         return (f"TF_CONFIG is not set: the cluster is that of {self.launcher}, in which this is"
                 f" rank {self.rank} of {len(self.addresses)}")
 
-    def tf_config(self, num_ps: int, num_evaluators: int) -> str:
+    def tf_config(self, num_ps: int, num_evaluators: int, num_data_workers: int = 0) -> str:
         """Returns the TF_CONFIG of this process.
 
         Raises:
           ConfigError: if no chief is left beside the ps and the evaluators.
         """
-        num_workers = len(self.addresses) - 1 - num_ps - num_evaluators
+        num_others = num_ps + num_evaluators + num_data_workers
+        num_workers = len(self.addresses) - 1 - num_others
         if num_workers < 0:
             raise ConfigError(Problem(
-                "num_ps", num_ps, beside=Setting("num_evaluators", num_evaluators),
+                "num_ps", num_ps, beside=Setting("num_evaluators", num_evaluators) if (
+                    num_evaluators or not num_data_workers) else Setting(
+                        "num_data_workers", num_data_workers),
                 why=f"of {len(self.addresses)} tasks (from {self.size_name})",
-                expected=f"a chief beside them, and so {1 + num_ps + num_evaluators} tasks or more",
-                example=f"--ntasks={2 + num_ps + num_evaluators} of srun, -n of mpirun"))
+                expected=f"a chief beside them, and so {1 + num_others} tasks or more",
+                example=f"--ntasks={2 + num_others} of srun, -n of mpirun"))
         roles = (["chief"] + ["worker"] * num_workers + ["ps"] * num_ps +
-                 ["evaluator"] * num_evaluators)
+                 ["evaluator"] * num_evaluators + ["data_worker"] * num_data_workers)
         cluster: dict[str, list[str]] = {}
         for role, address in zip(roles, self.addresses):
             cluster.setdefault(role, []).append(address)

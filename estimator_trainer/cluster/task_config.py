@@ -19,6 +19,8 @@ from estimator_trainer.cluster import correction, declared_cluster
 _UNUSED = ("eval_session_master", "model_dir", "rpc_layer", "service", "session_master")
 # TensorFlow's strategies accept these jobs in a cluster.
 _JOBS_OF_STRATEGIES = frozenset(("chief", "worker", "ps"))
+# These tasks are no part of the cluster whose servers compute together.
+_NOT_SERVERS = ("evaluator", "data_worker")
 
 
 class Place(NamedTuple):
@@ -41,7 +43,7 @@ class TaskConfig:
     # host:port of every training task, by role among chief, worker and ps; {} when local, and in an
     # evaluator whose TF_CONFIG leaves out the others.
     cluster: Mapping[str, tuple[str, ...]]
-    role: str  # local, chief, worker, ps or evaluator.
+    role: str  # local, chief, worker, ps, evaluator or data_worker.
     index: int  # The index of this task in its role.
     name: str  # The platform's name of this task, such as "master:0"; "local" without a cluster.
     head_evaluates: bool  # A `master` evaluates at every checkpoint in its own process.
@@ -52,6 +54,9 @@ class TaskConfig:
     notes: tuple[str, ...]  # One line for each change that led to the normal form.
     # The platform's names of the tasks of `cluster`, in the same order.
     platform_names: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    # host:port of every task that prepares the trainers' input, which takes no part in the cluster:
+    # TensorFlow's servers, RunConfig and the shares of the data do not know these tasks.
+    data_workers: tuple[str, ...] = ()
     source: str = 'TF_CONFIG["cluster"]'  # The place of the addresses, for messages.
     ports_setting: str = ""  # The setting that changes the ports; "" if none does.
     # This task and its cluster under the platform's names, with an evaluator that TF_CONFIG lists.
@@ -128,8 +133,25 @@ class TaskConfig:
 
     @property
     def address(self) -> str:
-        """host:port of this task in the cluster; "" for a local task and an evaluator."""
+        """host:port of this task's server; "" for a local task and an evaluator."""
+        if self.role == "data_worker":
+            return self.data_workers[self.index]
         return self.cluster[self.role][self.index] if self.role in self.cluster else ""
+
+    @property
+    def servers(self) -> dict[str, tuple[str, ...]]:
+        """host:port of every task that has a server, by role: the cluster and the data workers."""
+        others = {"data_worker": self.data_workers} if self.data_workers else {}
+        return {**self.cluster, **others}
+
+    @property
+    def declared_address(self) -> str:
+        """host:port of this task in TF_CONFIG, even if it trains alone; "" if TF_CONFIG has none.
+
+        A chief beside data workers alone is a local task, which they have to reach.
+        """
+        hosts = self.platform_place.cluster.get(self.platform_place.job, ())
+        return hosts[self.platform_place.number] if hosts else self.address
 
     @property
     def workers(self) -> dict[str, str]:
@@ -164,12 +186,14 @@ class TaskConfig:
         """Returns the normal form as JSON text, which every `RunConfig` accepts; "{}" if local.
 
         An evaluator whose TF_CONFIG leaves out the others gets a chief that does not exist, because
-        RunConfig requires one.
+        RunConfig requires one. RunConfig knows no data worker, which is described as an evaluator:
+        a task that neither trains nor has a place in the cluster.
         """
         if self.is_local:
             return "{}"
         cluster = self.cluster or {"chief": ("localhost:2222",)}
-        return Place(cluster, self.role, self.index).tf_config(self.trial)
+        role = "evaluator" if self.role == "data_worker" else self.role
+        return Place(cluster, role, self.index).tf_config(self.trial)
 
     def server_place(self, has_strategy: bool) -> Place:
         """Returns this task under the names of the job's servers, sessions and devices.
@@ -178,14 +202,14 @@ class TaskConfig:
         platform's wherever TensorFlow accepts them. No strategy accepts a `master`.
         """
         cluster = {job: hosts for job, hosts in self.platform_place.cluster.items()
-                   if job != "evaluator"}
-        if self.role == "evaluator" or has_strategy and not cluster.keys() <= _JOBS_OF_STRATEGIES:
+                   if job not in _NOT_SERVERS}
+        if self.role in _NOT_SERVERS or has_strategy and not cluster.keys() <= _JOBS_OF_STRATEGIES:
             return Place(self.cluster, self.role, self.index)
         return self.platform_place._replace(cluster=cluster)
 
     def strategy_tf_config(self) -> str:
         """Returns the TF_CONFIG of a strategy that trains; "" where it spans one process."""
-        is_alone = self.is_local or self.role == "evaluator"
+        is_alone = self.is_local or self.role in _NOT_SERVERS
         return "" if is_alone else self.server_place(has_strategy=True).tf_config()
 
 
@@ -251,7 +275,7 @@ def _normal_form(spec: declared_cluster.ClusterSpec, source: str = "TF_CONFIG",
         names = [task.name for task in group]
         if spec.name in names:
             role, index = place, names.index(spec.name)
-    if role != "evaluator" and sum(map(len, tasks.values())) <= 1:
+    if role not in _NOT_SERVERS and sum(map(len, tasks.values())) <= 1:
         role, index, tasks = "local", 0, {}
     return TaskConfig(
         cluster={place: tuple(task.address for task in group) for place, group in tasks.items()},
@@ -262,6 +286,7 @@ def _normal_form(spec: declared_cluster.ClusterSpec, source: str = "TF_CONFIG",
         notes=tuple(_notes(spec, source)),
         platform_names={place: tuple(task.name for task in group)
                         for place, group in tasks.items()},
+        data_workers=tuple(task.address for task in spec.tasks.get("data_worker", ())),
         platform_place=_declared_place(spec))
 
 
@@ -270,7 +295,7 @@ def _notes(spec: declared_cluster.ClusterSpec, source: str) -> list[str]:
     notes = [f"TF_CONFIG is not set: the cluster is read from {source}"] * (source != "TF_CONFIG")
     trainers = [task.name for role in ("chief", "worker") for task in spec.tasks.get(role, ())]
     if len(trainers) == 1 and "ps" not in spec.tasks:
-        if spec.role != "evaluator":
+        if spec.role not in _NOT_SERVERS:
             notes.append(f"{trainers[0]} is the only task to train: it needs no cluster")
     elif trainers and "chief" not in spec.tasks:
         notes.append(f"no chief in {source}: {trainers[0]} acts as chief")

@@ -218,13 +218,16 @@ class Membership:
 def agrees(task: TaskConfig, now: JobState, is_synchronous: bool = False) -> bool:
     """Returns whether the chief of a run has the cluster of this task, as far as is known.
 
-    An evaluator shares no data with others, and its TF_CONFIG may list no other task. With ps, the
-    number of workers may differ unless training is synchronous: a step has as many tokens as there
-    were trainers at the start, and those that a worker takes along when it leaves never come back.
+    An evaluator and a data worker share no data by their numbers, and the TF_CONFIG of an evaluator
+    may list no other task. With ps, the number of workers may differ unless training is
+    synchronous: a step has as many tokens as there were trainers at the start, and those that a
+    worker takes along when it leaves never come back.
     """
     if is_of_another_job(task, now):
         return False
-    if task.role == "evaluator" or not now.cluster or now.cluster == task.counts:
+    if task.role in ("evaluator", "data_worker"):
+        return True
+    if not now.cluster or now.cluster == task.counts:
         return True
     mine, theirs = dict(task.counts), dict(now.cluster)
     num_workers, least = mine.pop("worker", 0), theirs.pop("worker", 0)

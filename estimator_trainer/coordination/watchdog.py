@@ -158,9 +158,9 @@ _FOLDER = "/proc/self/fd"
 
 
 def ports(task: TaskConfig) -> frozenset[int]:
-    """Returns the ports of all tasks of the cluster."""
+    """Returns the ports of all tasks that have servers."""
     return frozenset(int(address.rpartition(":")[2])
-                     for hosts in task.cluster.values() for address in hosts)
+                     for hosts in task.servers.values() for address in hosts)
 
 
 def keep_alive(peer_ports: frozenset[int]) -> int:

@@ -38,10 +38,10 @@ def replicas_share_cpus(num_replicas: int) -> bool:
 def for_training(config: TrainerConfig, task: TaskConfig) -> Strategies:
     """Returns the strategies of this task; call it before TensorFlow's first op, and any plug-in.
 
-    A ps and an evaluator do not train, and `MultiWorkerMirroredStrategy` fails in an evaluator with
-    `KeyError: 'evaluator'`, so both get None for training.
+    Only a chief and a worker train, and `MultiWorkerMirroredStrategy` fails in an evaluator with
+    `KeyError: 'evaluator'`, so others get None for training.
     """
-    trains = task.role not in ("ps", "evaluator")
+    trains = task.is_trainer
     with environment.tf_config(task.strategy_tf_config()):
         return Strategies(_build(config.train_distribute, config) if trains else None,
                           _build(config.eval_distribute, config))
@@ -135,7 +135,8 @@ def check(device: str, task: TaskConfig) -> None:
     """
     kind, _, number = device.partition(":")
     gpus = tf.config.list_physical_devices("GPU")
-    if kind != "gpu" or int(number) < len(gpus) or task.role == "ps":
+    if kind != "gpu" or int(number) < len(gpus) or (
+            task.role in ("ps", "data_worker")):
         return
     seen = ", ".join(f"gpu:{i}" for i in range(len(gpus))) or "no GPU"
     place = "this machine" if task.is_local else task.name

@@ -77,7 +77,7 @@ class Dispatching:
             variant = batches.copied(tf.data.experimental.to_variant(dataset))
             splits = splits_lib.of_copy(variant)
             _refuse_of_session(splits)
-            has_tasks = bool(data_workers(self._task))
+            has_tasks = bool(self._task.data_workers)
             is_divided = not splits.undivided and (
                 has_tasks or splits.are_fine(self._task.num_trainers))
             address = self._serve(is_divided and splits.can_be_resumed)
@@ -123,7 +123,7 @@ class Dispatching:
         why = splits.undivided or "its source has too few elements to divide it"
         logging.info(
             "the training set is handed out while it is read, %s",
-            "by the data workers" if is_divided and data_workers(self._task) else
+            "by the data workers" if is_divided and self._task.data_workers else
             "each trainer reads other parts" if is_divided else f"by the chief alone: {why}")
 
 
@@ -140,7 +140,7 @@ class Receiving:
         if not self._place:
             self._place = self._wait_for_chief()
             self._state.service_address = self._place["address"]
-            if self._place["readers"] == "all" and not data_workers(self._task):
+            if self._place["readers"] == "all" and not self._task.data_workers:
                 self._servers.append(worker_server(self._place["address"], host_of(self._task)))
         with tf.Graph().as_default():
             found = splits_lib.of_copy(batches.copied(tf.data.experimental.to_variant(dataset)))
@@ -184,17 +184,9 @@ def _continue_in(folder: str) -> None:
         tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
 
 
-def data_workers(task: TaskConfig) -> tuple[str, ...]:
-    """Returns the addresses of the tasks that only read data."""
-    return tuple(getattr(task, "data_workers", ()))
-
-
 def host_of(task: TaskConfig) -> str:
     """Returns the host at which other tasks reach this one."""
-    if task.is_local and not task.cluster:
-        return "localhost"
-    hosts = task.cluster.get(task.role) or task.cluster.get("chief") or ("localhost:0",)
-    return hosts[task.index].rpartition(":")[0]
+    return task.declared_address.rpartition(":")[0] or "localhost"
 
 
 def worker_server(address: str, host: str, port: int = 0) -> object:

@@ -36,11 +36,14 @@ _ROLE_KEYS = ("gpus", "gpu_type", "machine_type", "image")
 _AI_PLATFORM_GPUS = GPU_TYPES[:GPU_TYPES.index("NVIDIA_TESLA_A100") + 1]
 
 
-def _region_problems(job: JobConfig) -> list[Problem]:
+def _pool_problems(job: JobConfig) -> list[Problem]:
+    found = platform.no_data_workers(
+        job, f"and {job.platform} has pools for the chief, the workers, the ps and the evaluators"
+        " alone")
     if _REGION.fullmatch(job.region):
-        return []
-    return [Problem("region", job.region, expected="a region of Google Cloud",
-                    example=Setting("region", "us-central1"))]
+        return found
+    return [*found, Problem("region", job.region, expected="a region of Google Cloud",
+                            example=Setting("region", "us-central1"))]
 
 
 def _counts(job: JobConfig) -> tuple[int, int, int, int]:
@@ -60,7 +63,7 @@ def _uses_package(job: JobConfig) -> bool:
 
 
 def _vertex_problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
-    found = _region_problems(job)
+    found = _pool_problems(job)
     if _uses_package(job) and not _package_uri(job, config.model_dir).startswith("gs://"):
         found.append(Problem(
             "image", beside=Setting("staging_bucket", job.staging_bucket),
@@ -141,7 +144,7 @@ def _vertex_commands(job: JobConfig, config: TrainerConfig, folder: str) -> list
 
 
 def _ai_platform_problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
-    found = _region_problems(job)
+    found = _pool_problems(job)
     if _uses_package(job):
         found.append(Problem(
             "image", example=Setting("image", "REGISTRY/digits:1"),

@@ -63,13 +63,13 @@ _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']
 # the Job in its ReplicatedJob.
 _HOST, _JOBSET_HOST = "{name}-{role}-{index}.{name}", "{name}-{role}-0-{index}.{name}"
 # A Service's name starts with a letter (RFC 1035), and a pod's host name, of at most 63
-# characters, is NAME-evaluator-INDEX.
+# characters, is NAME-data-worker-0-INDEX.
 _NAME = re.compile(r"[a-z]([-a-z0-9]{,38}[a-z0-9])?")
 # A label, and a claim's name, which is a DNS subdomain (both by RFC 1123).
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{,61}[a-z0-9])?")
 _CLAIM = re.compile(r"[a-z0-9]([-a-z0-9.]{,251}[a-z0-9])?")
 _MOST_RESTARTS = (1 << 31) - 1
-_TFJOB_KEYS = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}
+_TFJOB_TYPES = {"chief": "Chief", "worker": "Worker", "ps": "PS", "evaluator": "Evaluator"}
 # The annotations by which the cluster autoscaler and Karpenter keep a pod's node.
 _KEPT = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
          "karpenter.sh/do-not-disrupt": "true"}
@@ -118,7 +118,7 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
     for role in _roles(job):
         spec = _job_spec(job, role, flags, _HOST)
         spec["template"]["spec"]["subdomain"] = job.name
-        jobs.append(_object(job, "batch/v1", "Job", spec, f"{job.name}-{role}"))
+        jobs.append(_object(job, "batch/v1", "Job", spec, f"{job.name}-{_label(role)}"))
     return platform.job([_object(job, "v1", "Service", service), _network_policy(job, labels),
                          *_tensorboard(job, config), *jobs], _COMMENT)
 
@@ -134,7 +134,7 @@ def _jobset_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -
                   "template": {"spec": _prediction_spec(job, flags)}}
         return platform.job([_object(job, "jobset.x-k8s.io/v1alpha2", "JobSet", {
             "replicatedJobs": [worker]})], _PREDICTION_COMMENT)
-    jobs = [{"name": role, "replicas": 1,
+    jobs = [{"name": _label(role), "replicas": 1,
              "template": {"spec": _job_spec(job, role, flags, _JOBSET_HOST)}}
             for role in _roles(job)]
     jobset = _object(job, "jobset.x-k8s.io/v1alpha2", "JobSet", {
@@ -149,7 +149,7 @@ def _jobset_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -
 
 
 def _tfjob_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
-    replicas = {_TFJOB_KEYS[role]: {
+    replicas = {_TFJOB_TYPES[role]: {
         "replicas": getattr(job, role),
         # With OnFailure, 1 and 2 would be retried, and a deleted pod would still fail the job.
         "restartPolicy": "ExitCode",
@@ -184,6 +184,11 @@ def _roles(job: JobConfig) -> list[str]:
     return [role for role in ROLES if getattr(job, role)]
 
 
+def _label(role: str) -> str:
+    """Returns a role in the names of Kubernetes, which have no `_`."""
+    return role.replace("_", "-")
+
+
 def _labels(job: JobConfig) -> dict[str, str]:
     return {"app.kubernetes.io/name": "estimator-trainer", "app.kubernetes.io/instance": job.name}
 
@@ -203,8 +208,9 @@ def _network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
     (https://github.com/tensorflow/tensorflow/blob/master/SECURITY.md).
     """
     rule: dict[str, Any] = {"from": [{"podSelector": {"matchLabels": labels}}]}
-    if not any(each.gpus for each in role_resources.of_roles(job).values()):
-        # NCCL listens on random ports, so that with GPUs every port is open to the job.
+    if not (any(each.gpus for each in role_resources.of_roles(job).values()) or job.data_worker):
+        # NCCL and the dispatcher of data workers listen on random ports: for them every port is
+        # open to the job.
         rule["ports"] = [{"protocol": "TCP", "port": _PORT}]
     return _object(job, "networking.k8s.io/v1", "NetworkPolicy", {
         "podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"], "ingress": [rule]})
@@ -285,7 +291,7 @@ def _job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dic
             {"action": "Ignore",
              "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]},
         "template": {
-            "metadata": {"labels": _labels(job) | {"app.kubernetes.io/component": role}},
+            "metadata": {"labels": _labels(job) | {"app.kubernetes.io/component": _label(role)}},
             "spec": spec}}
 
 
@@ -302,7 +308,7 @@ def _prediction_spec(job: JobConfig, flags: Sequence[str]) -> dict[str, Any]:
 def _tf_config(job: JobConfig, role: str, host: str) -> str:
     """Returns the text of TF_CONFIG, in which Kubernetes expands the index."""
     # The evaluator is listed so that the chief waits for it.
-    cluster = {each: [f"{host.format(name=job.name, role=each, index=i)}:{_PORT}"
+    cluster = {each: [f"{host.format(name=job.name, role=_label(each), index=i)}:{_PORT}"
                       for i in range(getattr(job, each))] for each in _roles(job)}
     text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
     return text.replace(json.dumps(_INDEX), _INDEX)
@@ -344,11 +350,17 @@ def dockerfile(package: str, tensorflow: str, job: JobConfig) -> str:
     return _DOCKERFILE.format(python=python, package=package, extra=extra, user=user)
 
 
-def _platform(files: platform.Files, followed: str, deleted: str) -> platform.Platform:
+def _tfjob_problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
+    return _problems(job, config) + platform.no_data_workers(
+        job, f"and a TFJob has the replica types {', '.join(_TFJOB_TYPES.values())} alone")
+
+
+def _platform(files: platform.Files, followed: str, deleted: str,
+              problems: platform.Problems = _problems) -> platform.Platform:
     """Returns a platform; `followed` and `deleted` format the objects in its commands."""
     def commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
         names = {"name": job.name, "first": f"{job.name}-{'chief' if job.chief else 'worker'}",
-                 "jobs": " ".join(f"job/{job.name}-{role}" for role in _roles(job))}
+                 "jobs": " ".join(f"job/{job.name}-{_label(role)}" for role in _roles(job))}
         forward = (f"kubectl port-forward -n {job.namespace} deployment/{job.name}-tensorboard 6006"
                    "   # TensorBoard at http://localhost:6006")
         if job.tune:
@@ -363,10 +375,10 @@ def _platform(files: platform.Files, followed: str, deleted: str) -> platform.Pl
                 "   # before another run"]
 
     return platform.Platform(
-        _problems, files, commands, _ROLE_KEYS, mount=lambda job: job.volume.partition(":")[2],
+        problems, files, commands, _ROLE_KEYS, mount=lambda job: job.volume.partition(":")[2],
         mount_advice="--volume=CLAIM:PATH above it, or ", runs_tensorboard=True)
 
 
 KUBERNETES = _platform(_files, "job/{first}", "{jobs}")
 JOBSET = _platform(_jobset_files, "job/{first}-0", "jobset/{name}")
-TFJOB = _platform(_tfjob_files, "pod/{first}-0", "tfjob/{name}")
+TFJOB = _platform(_tfjob_files, "pod/{first}-0", "tfjob/{name}", _tfjob_problems)

@@ -6,12 +6,13 @@ from typing import Any, Callable, Mapping, Sequence
 
 import yaml  # type: ignore[import-untyped]
 
-from estimator_trainer.errors import Problem
+from estimator_trainer.errors import Problem, Setting
 from estimator_trainer.manifest import source_package
 from estimator_trainer.settings.job_config import JobConfig, PREDICT
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 Files = Callable[[JobConfig, TrainerConfig, Sequence[str]], dict[str, bytes]]
+Problems = Callable[[JobConfig, TrainerConfig], list[Problem]]
 _OfJob = Callable[[JobConfig], str]
 
 
@@ -33,7 +34,7 @@ class Platform:
       tensorflow: Returns the version of TensorFlow for the source package.
     """
 
-    problems: Callable[[JobConfig, TrainerConfig], list[Problem]]
+    problems: Problems
     files: Files
     commands: Callable[[JobConfig, TrainerConfig, str], list[str]]
     role_keys: tuple[str, ...]
@@ -48,6 +49,12 @@ class Platform:
 def does_predict(flags: Sequence[str]) -> bool:
     """Returns whether the tasks of a job predict, each its share of the files."""
     return list(flags[:1]) == [PREDICT]
+
+
+def no_data_workers(job: JobConfig, why: str) -> list[Problem]:
+    """Returns a problem if a job has data workers, on a platform that has no such tasks."""
+    return [Problem("data_worker", job.data_worker, why, "none, or another platform",
+                    Setting("platform", "jobset"))] if job.data_worker else []
 
 
 # PyYAML writes strings bare by its own rules of YAML 1.1. Kubernetes reads `y`, `n`, `1e3`, `0o17`

@@ -105,7 +105,8 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
              for number, (own, _) in enumerate(components)]
     place = 1 if "run" in flags[:1] else 0
     words = [*flags[:place], *[f"--num_ps={job.ps}"] * bool(job.ps),
-             *[f"--num_evaluators={job.evaluator}"] * bool(job.evaluator), *flags[place:]]
+             *[f"--num_evaluators={job.evaluator}"] * bool(job.evaluator),
+             *[f"--num_data_workers={job.data_worker}"] * bool(job.data_worker), *flags[place:]]
     text = _TEXT.format(
         name=_NAME, max_restarts=job.max_restarts, signal_secs=deadlines.POD_GRACE_SECS,
         directives="\n#SBATCH hetjob\n".join(

@@ -7,7 +7,7 @@ from typing import Any, Callable, Mapping, Sequence
 from estimator_trainer.reports import markup
 
 # The head of a job comes first, because the job ends with it.
-_ROLES = ("local", "chief", "master", "worker", "ps", "evaluator")
+_ROLES = ("local", "chief", "master", "worker", "ps", "evaluator", "data_worker")
 # At least one task of a running job writes more often than this.
 SILENT_SECS = 120.0
 RUNNING, NO_END = "running", "no end recorded"

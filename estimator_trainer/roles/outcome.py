@@ -134,7 +134,7 @@ def explained(error: Exception, plan: Plan) -> Exception:
 
 def _refused(error: Exception, task: TaskConfig) -> errors.ConfigError | None:
     """Returns the error of a task without its port, or of a worker that a ps does not know."""
-    if isinstance(error, tf.errors.UnknownError) and _NO_SERVER in str(error):
+    if isinstance(error, (tf.errors.UnknownError, RuntimeError)) and _NO_SERVER in str(error):
         return errors.ConfigError(ports.taken(task))
     if _UNKNOWN_WORKER in str(error) and task.role == "worker":
         session_close.abandon()

@@ -10,6 +10,7 @@ from estimator_trainer import deadlines, errors, task_events
 from estimator_trainer.cluster import peers
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.coordination import job_view
+from estimator_trainer.coordination.job_state import JobState
 from estimator_trainer.result import Result
 from estimator_trainer.roles import outcome
 from estimator_trainer.roles.task_run import FollowerRun
@@ -30,22 +31,36 @@ def serve(run: FollowerRun) -> Result:
     answer; and TrainerError if training failed.
     """
     run.log_start()
-    plan, task, state = run.plan, run.task, run.state
+    plan, task = run.plan, run.task
     # The server must have a name: without a reference it would be collected, and stop.
     server = _server(task, run.config.train_distribute != "none",
                      plan.script_run.protocol if plan.script_run else None)
     logging.info("serves variables at %s", server.target)
     task_events.emit("serves")
-    load = _LoadLines()
+    return outlive_trainers(run, lambda now: None, ends_job=True)
+
+
+def outlive_trainers(run: FollowerRun, follow: Callable[[JobState | None], None],
+                     ends_job: bool) -> Result:
+    """Waits until training has ended and no trainer needs this task any more.
+
+    Args:
+      follow: Function that is called, often, with the state of the job that this task belongs to;
+        None before that is known.
+      ends_job: Whether training cannot go on without this task, so that the chief saves and stops
+        when this task is requested to stop.
+
+    Raises what `serve` does.
+    """
+    task, state, load = run.task, run.state, _LoadLines()
     trainers = _trainers(task)
     leaves_at: float | None = None
     membership = job_view.Membership(run.config, task, state)
     while True:
         final_state, request = state.poll_final_state(), run.stop.request
         now = state.poll()
-        if now and now.status == "running":
-            membership.check(now)
-        if request and leaves_at is None:
+        is_member = bool(now and now.status == "running" and membership.check(now))
+        if request and leaves_at is None and ends_job:
             # Training needs this ps's variables, so the chief must save them first.
             if now is None or not job_view.is_of_another_job(task, now):
                 state.request_end(request.status, request.reason, task.name)
@@ -56,6 +71,7 @@ def serve(run: FollowerRun) -> Result:
             return outcome.follow(task, final_state)
         if request and is_late:
             raise errors.Interrupted(request.status, request.reason, request.by)
+        follow(now if is_member else None)
         load.add_if_due()
         time.sleep(_POLL_SECS)
 

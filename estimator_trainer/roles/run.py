@@ -21,11 +21,13 @@ from estimator_trainer.patches import cluster_patches, saving_patches, training_
 from estimator_trainer.record import runs
 from estimator_trainer.reports import job_history
 from estimator_trainer.result import Result
-from estimator_trainer.roles import chief, evaluator, experiment, outcome, ps, trial_metric, worker
+from estimator_trainer.roles import (chief, data_worker, evaluator, experiment, outcome, ps,
+                                     trial_metric, worker)
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun
 from estimator_trainer.training.train_op import SyncReplicasHook
 
-_FOLLOWERS = {"evaluator": evaluator.evaluate, "ps": ps.serve, "worker": worker.train}
+_FOLLOWERS = {"data_worker": data_worker.serve, "evaluator": evaluator.evaluate, "ps": ps.serve,
+              "worker": worker.train}
 _POLL_SECS = 0.25
 
 

@@ -38,7 +38,7 @@ class TaskRun:
         plan, config = self.plan, self.config
         for note in (*self.task.notes, *plan.notes):
             logging.info("%s", note)
-        cluster = ", ".join(f"{len(hosts)} {role}" for role, hosts in self.task.cluster.items())
+        cluster = ", ".join(f"{len(hosts)} {role}" for role, hosts in self.task.servers.items())
         program = (f"script={plan.script.name}" if plan.script else
                    " ".join(f"{plugin.kind}={plugin.name}" for plugin in plan.plugins))
         logging.info("%s train_distribute=%s model_dir=%s cluster: %s", program,

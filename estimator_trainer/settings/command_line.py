@@ -186,7 +186,8 @@ def _parse_hosts(argv: list[str]) -> CommandLine:
 
 
 def _hosts(values: dict[str, Any]) -> HostLists:
-    lists = {name: tuple(values[name]) for name in ("ps_hosts", "worker_hosts")}
+    lists = {name: tuple(values[name]) for name in ("ps_hosts", "worker_hosts",
+                                                          "data_worker_hosts")}
     return HostLists(**{**values, **lists})
 
 

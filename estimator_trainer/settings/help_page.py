@@ -36,8 +36,9 @@ _USED = {"train": _OF_TRAINING, "check": ("json", "probe", *_OF_TRAINING),
          "average": ("model_dir", "last", "best", "best_metric", "best_mode"),
          "export": ("model_dir", "checkpoint", "serving_input"),
          "run": ("tf1", "train_distribute", "train_steps", "save_checkpoints_steps"),
-         "launch": ("chief", "worker", "ps", "evaluator"),
-         "manifest": ("platform", "image", "chief", "worker", "ps", "evaluator", "gpus")}
+         "launch": ("chief", "worker", "ps", "evaluator", "data_worker"),
+         "manifest": ("platform", "image", "chief", "worker", "ps", "evaluator", "data_worker",
+                      "gpus")}
 _WIDTH = 84
 # A longer page has the names alone of the flags that are used less.
 _MOST_FLAGS = 24

@@ -13,6 +13,8 @@ from estimator_trainer.cluster import correction, declared_cluster, task_config
 from estimator_trainer.errors import ConfigError, Problem, refuse, Setting
 from estimator_trainer.settings.setting import out_of_range, setting
 
+# In the order of `describe`.
+_ROLES = ("ps", "worker", "data_worker")
 _GROUP = "Lists of hosts, in place of TF_CONFIG"
 _EXAMPLE = (Setting("ps_hosts", ("a:2222",)), Setting("worker_hosts", ("b:2222", "c:2222")))
 _WORKER_0 = (Setting("job_name", "worker"), Setting("task_index", 0))
@@ -29,8 +31,10 @@ class HostLists:
     ps_hosts: tuple[str, ...] = setting(_GROUP, (), "host:port of every ps, with commas.")
     worker_hosts: tuple[str, ...] = setting(
         _GROUP, (), "host:port of every worker, with commas; the first is the chief.")
+    data_worker_hosts: tuple[str, ...] = setting(
+        _GROUP, (), "host:port of every data worker, with commas.")
     job_name: str = setting(_GROUP, "", "Role of this task; default: `tf-config` prints the"
-                            " TF_CONFIG of every task.", choices=("", "ps", "worker"))
+                            " TF_CONFIG of every task.", choices=("", *_ROLES))
     task_index: int = setting(_GROUP, 0, "Index of this task.", minimum=0)
     task_id: int = setting(_GROUP, 0, "Another name of --task_index.", minimum=0)
 
@@ -39,9 +43,9 @@ class HostLists:
         if not self.worker_hosts:
             problems.append(Problem("worker_hosts", expected="host:port of every worker",
                                     example=_EXAMPLE))
-        problems += [problem for name in ("ps_hosts", "worker_hosts")
-                     for problem in _faults(name, getattr(self, name))][:1]
-        count = len({"ps": self.ps_hosts, "worker": self.worker_hosts}.get(self.job_name, ()))
+        problems += [problem for role in _ROLES
+                     for problem in _faults(f"{role}_hosts", self.hosts(role))][:1]
+        count = len(self.hosts(self.job_name)) if self.job_name else 0
         if self.job_name and not problems and self.index >= count:
             name = "task_id" if self.task_id else "task_index"
             problems.append(Problem(
@@ -64,13 +68,18 @@ class HostLists:
         if not self.job_name:
             raise ConfigError(Problem(
                 "job_name", why="and the lists of hosts do not say which task this is",
-                expected="ps or worker", example=_WORKER_0))
+                expected=f"one of {', '.join(sorted(_ROLES))}", example=_WORKER_0))
         return self.tf_config(self.job_name, self.index)
+
+    def hosts(self, role: str) -> tuple[str, ...]:
+        """Returns host:port of every task of a role."""
+        found: tuple[str, ...] = getattr(self, f"{role}_hosts")
+        return found
 
     def tf_config(self, role: str, index: int) -> str:
         """Returns the TF_CONFIG of a task."""
-        hosts = {"worker": list(self.worker_hosts), "ps": list(self.ps_hosts)}
-        cluster = {name: addresses for name, addresses in hosts.items() if addresses}
+        cluster = {name: list(self.hosts(name)) for name in ("worker", "ps", "data_worker")
+                   if self.hosts(name)}
         return json.dumps({"cluster": cluster, "task": {"type": role, "index": index}})
 
 
@@ -89,5 +98,4 @@ def describe(lists: HostLists) -> str:
         return lists.tf_config(lists.job_name, lists.index)
     return "\n".join(
         f"export TF_CONFIG={shlex.quote(lists.tf_config(role, i))}  # {role}:{i}"
-        for role, hosts in (("ps", lists.ps_hosts), ("worker", lists.worker_hosts))
-        for i in range(len(hosts)))
+        for role in _ROLES for i in range(len(lists.hosts(role))))

@@ -7,7 +7,7 @@ from estimator_trainer.cluster.declared_cluster import MOST_EVALUATORS
 from estimator_trainer.errors import ConfigError, Problem, refuse, Setting
 from estimator_trainer.settings.setting import out_of_range, put_home_in_paths, setting
 
-ROLES = ("chief", "worker", "ps", "evaluator")
+ROLES = ("chief", "worker", "ps", "evaluator", "data_worker")
 PLATFORMS = ("tfjob", "kubernetes", "jobset", "vertex", "ai-platform", "slurm")
 # Vertex AI's MachineSpec.acceleratorType has these GPUs; AI Platform has those up to the A100.
 GPU_TYPES = ("NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100", "NVIDIA_TESLA_P4",
@@ -69,6 +69,8 @@ class JobConfig:
     evaluator: int = setting(
         THE_JOB, 0, "Number of evaluators, which share out the checkpoints; 0: the chief"
         " evaluates.", minimum=0)
+    data_worker: int = setting(
+        THE_JOB, 0, "Number of data workers, which prepare the input for the trainers.", minimum=0)
     max_restarts: int = setting(
         THE_JOB, 3, "Restarts of a task that was killed, or ended with 142 or 143.", minimum=0)
 
@@ -160,7 +162,7 @@ class JobConfig:
         """
         refuse(Problem(role, getattr(self, role), "and the tasks that predict are workers",
                        example=(Setting(role, 0), Setting("worker", 3)))
-               for role in ("ps", "evaluator") if getattr(self, role))
+               for role in ("ps", "evaluator", "data_worker") if getattr(self, role))
         return self.chief + self.worker
 
     @property

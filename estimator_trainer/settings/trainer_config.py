@@ -38,7 +38,11 @@ class RankConfig:
 
     num_ps: int = setting(_GROUP, 0, "Number of parameter servers: the last ranks.", minimum=0)
     num_evaluators: int = setting(
-        _GROUP, 0, "Number of evaluators: the very last ranks; 0: the chief evaluates.", minimum=0)
+        _GROUP, 0, "Number of evaluators, the ranks after the ps; 0: the chief evaluates.",
+        minimum=0)
+    num_data_workers: int = setting(
+        _GROUP, 0, "Number of data workers, which prepare the input: the very last ranks.",
+        minimum=0)
     rank_hosts: tuple[str, ...] = setting(
         _GROUP, (), "HOST or HOST:RANKS, with commas, in the order of the ranks, as for mpirun"
         " --host. Slurm has the hosts of its ranks.")

@@ -28,7 +28,7 @@ REJECTED = {
     "Cluster": ('{"Cluster": {"worker": ["a:1", "b:1"]}}', "key is 'Cluster' (from TF_CONFIG)"),
     "misspelt role": (config({"wroker": [A, B]}),
                       """role is 'wroker' (from TF_CONFIG["cluster"]); expected one of chief,"""
-                      " evaluator, master, ps, worker. Did you mean 'worker'?"),
+                      " data_worker, evaluator, master, ps, worker. Did you mean 'worker'?"),
     "ps_hosts": (config({"ps_hosts": [A], "worker": [B]}),
                  'role is \'ps_hosts\' (from TF_CONFIG["cluster"]); expected "ps"'),
     "worker_hosts": (config({"ps": [A], "worker_hosts": [B, C]}), 'expected "worker"'),
