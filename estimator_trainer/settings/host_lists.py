@@ -45,7 +45,7 @@ class HostLists:
                                     example=_EXAMPLE))
         problems += [problem for role in _ROLES
                      for problem in _faults(f"{role}_hosts", self.hosts(role))][:1]
-        count = len(self.hosts(self.job_name)) if self.job_name else 0
+        count = len(self.hosts(self.job_name)) if self.job_name in _ROLES else 0
         if self.job_name and not problems and self.index >= count:
             name = "task_id" if self.task_id else "task_index"
             problems.append(Problem(

@@ -187,7 +187,7 @@ def test_tensorboard_is_refused_where_it_cannot_run(
 
 @pytest.mark.parametrize("platform, text, expected", [
     ("kubernetes", "pss:cpus=4", "in which 'pss' is not a role; expected one of chief, worker, ps,"
-     " evaluator, tensorboard, all. Did you mean 'ps'? For example:"
+     " evaluator, data_worker, tensorboard, all. Did you mean 'ps'? For example:"
      " --resources=ps:memory_gib=16,cpus=4"),
     ("kubernetes", "ps:cpu=4", "in which 'cpu' is not a key that kubernetes has; expected one of"
      " cpus, memory_gib, gpus, image, node_selector, tolerations, priority_class. Did you mean"
