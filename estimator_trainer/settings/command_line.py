@@ -186,8 +186,7 @@ def _parse_hosts(argv: list[str]) -> CommandLine:
 
 
 def _hosts(values: dict[str, Any]) -> HostLists:
-    lists = {name: tuple(values[name]) for name in ("ps_hosts", "worker_hosts",
-                                                          "data_worker_hosts")}
+    lists = {name: tuple(value) for name, value in values.items() if name.endswith("_hosts")}
     return HostLists(**{**values, **lists})
 
 

@@ -62,8 +62,8 @@ def test_last_ranks_of_slurm_are_data_workers() -> None:
 
 def test_chief_beside_data_workers_alone_trains_by_itself() -> None:
     [*_, jobset] = objects("--platform=jobset", "--data_worker=1")
-    text = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"][
-        "containers"][0]["env"][1]["value"]
-    task = task_config.parse(expanded(text, {"INDEX": "0"}))
+    pod = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    text = expanded(pod["containers"][0]["env"][1]["value"], {"INDEX": "0"})
+    task = task_config.parse(text)
     assert task.is_local and task.data_workers
-    assert task.declared_address == json.loads(expanded(text, {"INDEX": "0"}))["cluster"]["chief"][0]
+    assert [task.declared_address] == json.loads(text)["cluster"]["chief"]

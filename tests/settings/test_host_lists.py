@@ -37,7 +37,8 @@ def test_describe_prints_lines_for_each_tasks_shell(capsys):
     (["--worker_hosts=::1:2222,d:text"], "of an IPv6 address, like \"[::1]:2222\". For example:"
      " --worker_hosts='[::1]:2222,d:2222'"),
     (["--ps_hosts=a:1"], "worker_hosts is missing"),
-    (["--worker_hosts=c:1", "--job_name=wrker"], "one of data_worker, ps, worker. Did you mean 'worker'?"),
+    (["--worker_hosts=c:1", "--job_name=wrker"],
+     "one of data_worker, ps, worker. Did you mean 'worker'?"),
     (["--worker_hosts=c:1", "--job_name=worker", "--task_index=1"], "expected less than the 1 of"),
     (["--worker_hosts=c:1,c:1"], "expected one of its own"),
     (["ps", "--worker_hosts=c:1"], "tf-config got 'ps'"),
