@@ -1,7 +1,7 @@
 """A data worker prepares the trainers' input, as a data worker of TensorFlow's tf.data service.
 
-It runs the dataset that the chief has registered, and belongs to no TensorFlow cluster: a data
-worker that is lost costs the records that it had read ahead, and another one may come at any time.
+The dataset is the one that the chief has registered. The task belongs to no TensorFlow cluster: a
+data worker that is lost costs the records that it had read ahead, and may come back at any time.
 """
 
 from typing import Mapping
