@@ -73,6 +73,9 @@ class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
 _Dumper.add_representer(str, lambda dumper, value: dumper.represent_scalar(
     "tag:yaml.org,2002:str", value, None if _WORD.fullmatch(value) else '"'))
 
+# The number of workers is a class of its own.
+_Dumper.add_multi_representer(int, lambda dumper, value: dumper.represent_int(int(value)))
+
 
 def job(values: Sequence[Mapping[str, Any]], comment: str) -> dict[str, bytes]:
     """Returns one YAML file by its name: the comment, then a document for each value."""
