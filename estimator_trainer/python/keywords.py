@@ -92,6 +92,7 @@ class Train(_Task, total=False):
     output: str | os.PathLike[str]
     num_ps: int
     num_evaluators: int
+    num_data_workers: int
     rank_hosts: Sequence[str]
     first_port: int
 
@@ -150,6 +151,7 @@ class Launch(Train, total=False):
     worker: int | str
     ps: int
     evaluator: int
+    data_worker: int
     max_restarts: int
     chief_name: Literal["chief", "master"]
     tensorboard: bool
