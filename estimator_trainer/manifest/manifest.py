@@ -128,6 +128,10 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             "chief_name", job.chief_name,
             f"a role that {job.platform} does not write into TF_CONFIG",
             example=(errors.Setting("chief_name", "chief"), errors.Setting("evaluator", 1))))
+    if job.most_workers > job.worker:
+        problems.append(errors.Problem(
+            "worker", f"{job.worker}:{job.most_workers}", "and only `launch` changes the number of"
+            " workers of a job", "one number", errors.Setting("worker", job.most_workers)))
     problems += tuning.problems(job, plan, flags)
     problems += _tensorboard_problems(platform, job, config.model_dir, flags)
     errors.refuse([*problems, *(wrong_roles or platform.problems(job, config))])

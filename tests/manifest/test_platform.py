@@ -52,6 +52,12 @@ def test_platforms_without_such_tasks_refuse_data_workers(platform) -> None:
         write(f"--platform={platform}", "--worker=1", "--ps=1", "--data_worker=2")
 
 
+@pytest.mark.parametrize("platform", ["kubernetes", "jobset", "slurm"])
+def test_platforms_refuse_a_number_of_workers_that_changes(platform) -> None:
+    with pytest.raises(errors.ConfigError, match="worker is '2:4'.*one number.*--worker=4"):
+        write(f"--platform={platform}", "--worker=2:4", "--ps=1")
+
+
 def test_last_ranks_of_slurm_are_data_workers() -> None:
     write("--platform=slurm", "--image=", *_ROLES, "--evaluator=1")
     script = pathlib.Path("manifest/job.sbatch").read_text()
