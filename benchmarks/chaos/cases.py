@@ -11,7 +11,7 @@ import pathlib
 import shutil
 import signal
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from benchmarks.chaos import (damage, job as job_lib, memory, model_dir, moments,
                               network as network_lib, promises, schedules)
@@ -28,6 +28,8 @@ _QUALITIES = {"20 ms late": network_lib.Quality(delay_secs=0.02),
 _SLOW_BYTES_PER_SEC = 200e3
 # A task may be cut off for a minute, and processes are not forked.
 _NETWORK_LIMIT_SECS = 300.0
+# Without Python in the dataset, so that each trainer has a data worker.
+_DATA_SERVICE = ("--data_service", "--param=step_secs=0")
 _ROLES = ("chief:0", "worker:0", "ps:0", "evaluator:0")
 _NO_FAULT = "the fault of this case happens; its moment did not come"
 _OUTPUTS = {"stdout closed": "1>&-", "stderr closed": "2>&-", "both closed": "1>&- 2>&-",
@@ -196,14 +198,22 @@ def _network_cases() -> dict[str, Case]:
                     _partition, shape, role, secs)
         if "ps:0" in roles:
             cases[f"network: slow ps ({shape})"] = functools.partial(_slow_ps, shape)
+    for name, quality in _QUALITIES.items():
+        cases[f"network: {name} (data service)"] = functools.partial(
+            _bad_network, "asynchronous", quality, flags=_DATA_SERVICE)
+    for role in _ROLES[:-1]:
+        for secs in (5, 60):
+            cases[f"network: {role} cut off for {secs} s (data service)"] = functools.partial(
+                _partition, "asynchronous", role, secs, flags=_DATA_SERVICE)
     return cases
 
 
-def _bad_network(shape: str, quality: network_lib.Quality, folder: pathlib.Path) -> list[str]:
+def _bad_network(shape: str, quality: network_lib.Quality, folder: pathlib.Path,
+                 flags: Sequence[str] = ()) -> list[str]:
     """A slow network, or one that loses packets, costs only time."""
     planned = damage.schedule(shape)
     with network_lib.network(planned.tasks, quality) as network:
-        return _run(folder, planned, network=network, num_processes=len(planned.tasks))
+        return _run(folder, planned, flags, network=network, num_processes=len(planned.tasks))
 
 
 def _slow_ps(shape: str, folder: pathlib.Path) -> list[str]:
@@ -214,12 +224,13 @@ def _slow_ps(shape: str, folder: pathlib.Path) -> list[str]:
         return _run(folder, planned, network=network, num_processes=len(planned.tasks))
 
 
-def _partition(shape: str, role: str, secs: float, folder: pathlib.Path) -> list[str]:
+def _partition(shape: str, role: str, secs: float, folder: pathlib.Path,
+               flags: Sequence[str] = ()) -> list[str]:
     """A task that is cut off for less than --peer_timeout_secs costs only time, else restarts.
 
     TensorFlow may break an all-reduce sooner.
     """
-    planned = damage.schedule(shape)
+    planned = damage.schedule(shape, 2000 if flags else 150)
     is_short = secs < 10 and shape != "all-reduce"
 
     def turn(job: job_lib.Job) -> bool:
@@ -229,7 +240,7 @@ def _partition(shape: str, role: str, secs: float, folder: pathlib.Path) -> list
         return is_due
 
     with network_lib.network(planned.tasks) as network:
-        return _run(folder, planned, once=turn, network=network,
+        return _run(folder, planned, flags, once=turn, network=network,
                     num_processes=len(planned.tasks) if is_short else 0)
 
 
@@ -242,7 +253,7 @@ def _output(role: str, output: str, folder: pathlib.Path) -> list[str]:
                 silent=role if output != "stdout closed" and output != "stdout full" else "")
 
 
-def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | None = None,
+def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: Sequence[str] = (),
          ways: dict[str, dict[str, Any]] | None = None,
          once: Callable[[job_lib.Job], bool] | None = None,
          delays: dict[str, float] | None = None, network: network_lib.Network | None = None,
@@ -260,7 +271,7 @@ def _run(folder: pathlib.Path, schedule: schedules.Schedule, flags: list[str] | 
       **expected: See `_broken`.
     """
     hosts, ways = (network.hosts, network.ways) if network else (None, ways or {})
-    job = job_lib.Job(schedule, folder, flags or [], hosts=hosts)
+    job = job_lib.Job(schedule, folder, [*flags], hosts=hosts)
     job.ways.update(ways)
     waiting = {task: (delays or {}).get(task, 0.0) for task in schedule.tasks}
     is_over = [once is None]
