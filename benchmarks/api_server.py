@@ -36,6 +36,7 @@ _VARIANTS: list[tuple[list[str], Sequence[str]]] = [
     (["--worker=1", "--ps=1", "--evaluator=1", "--max_restarts=0"], []),
     (["--worker=1", "--ps=1", "--evaluator=1", "--max_restarts=100000"], []),
     (["--worker=1000", "--ps=20", "--evaluator=1", f"--name={_LONG}"], []),
+    (["--worker=2:8", "--ps=1", "--evaluator=1"], ["--data_service"]),
     (["--worker=1", "--ps=1", "--name=a"], [])]
 # A kind, the path of a value in it, what is put there, and what the server must say.
 _WRONGS: list[tuple[str, str, Any, str]] = [

@@ -113,13 +113,8 @@ def tf_configs(tasks: Sequence[tuple[str, int]], cluster: Mapping[str, list[str]
 
 def _own_problems(job: JobConfig, config: TrainerConfig,
                   model_dir: str) -> list[errors.Problem]:
-    if config.sync_replicas and job.most_workers > job.worker:
-        # A worker that leaves would take along a token, for which the others wait.
-        return [errors.Problem(
-            "worker", f"{job.worker}:{job.most_workers}", "and a synchronous step needs the"
-            " trainers that the job had at its start", "one number",
-            errors.Setting("worker", job.worker),
-            beside=errors.Setting("sync_replicas", config.sync_replicas))]
+    if problems := job.synchronous_problems(config.sync_replicas):
+        return problems
     if not job.tensorboard:
         return []
     if not model_dir:

@@ -62,6 +62,7 @@ _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']
 # The addresses of a pod: its name in the Job, and the Service `subdomain`. The 0 is the number of
 # the Job in its ReplicatedJob.
 _HOST, _JOBSET_HOST = "{name}-{role}-{index}.{name}", "{name}-{role}-0-{index}.{name}"
+_WORKERS, _JOBSET_WORKERS = "{name}-worker", "{name}-worker-0"
 # A Service's name starts with a letter (RFC 1035), and a pod's host name, of at most 63
 # characters, is NAME-data-worker-0-INDEX.
 _NAME = re.compile(r"[a-z]([-a-z0-9]{,38}[a-z0-9])?")
@@ -90,9 +91,9 @@ def _problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
         found.append(Problem(
             "volume", job.volume, example=Setting("volume", "training:/shared"),
             expected="CLAIM:PATH, the name of a PersistentVolumeClaim and an absolute path"))
-    if job.max_restarts * len(job.tasks) > _MOST_RESTARTS:
+    if job.max_restarts * len(job.all_tasks) > _MOST_RESTARTS:
         found.append(Problem(
-            "max_restarts", job.max_restarts, f"for {len(job.tasks)} tasks",
+            "max_restarts", job.max_restarts, f"for {len(job.all_tasks)} tasks",
             f"at most {_MOST_RESTARTS} for all tasks together", Setting("max_restarts", 100)))
     return found
 
@@ -119,8 +120,9 @@ def _files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[
         spec = _job_spec(job, role, flags, _HOST)
         spec["template"]["spec"]["subdomain"] = job.name
         jobs.append(_object(job, "batch/v1", "Job", spec, f"{job.name}-{_label(role)}"))
-    return platform.job([_object(job, "v1", "Service", service), _network_policy(job, labels),
-                         *_tensorboard(job, config), *jobs], _COMMENT)
+    return platform.job([_object(job, "v1", "Service", service),
+                         _network_policy(job, config, labels), *_tensorboard(job, config), *jobs],
+                        "\n".join([_COMMENT, *_scaling(job, _WORKERS)]))
 
 
 def _jobset_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
@@ -144,8 +146,8 @@ def _jobset_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -
         # would delete the other tasks then, with their logs and exit codes.
         "successPolicy": {"operator": "All"},
         "replicatedJobs": jobs})
-    return platform.job([_network_policy(job, _labels(job)), *_tensorboard(job, config), jobset],
-                        _JOBSET_COMMENT)
+    return platform.job([_network_policy(job, config, _labels(job)), *_tensorboard(job, config),
+                         jobset], "\n".join([_JOBSET_COMMENT, *_scaling(job, _JOBSET_WORKERS)]))
 
 
 def _tfjob_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) -> dict[str, bytes]:
@@ -163,7 +165,7 @@ def _tfjob_files(job: JobConfig, config: TrainerConfig, flags: Sequence[str]) ->
     if job.tune:
         return _experiment_files(job, config, spec)
     tfjob = _object(job, "kubeflow.org/v1", "TFJob", spec)
-    policy = _network_policy(job, {"training.kubeflow.org/job-name": job.name})
+    policy = _network_policy(job, config, {"training.kubeflow.org/job-name": job.name})
     return platform.job([policy, *_tensorboard(job, config), tfjob], _TFJOB_COMMENT)
 
 
@@ -176,7 +178,7 @@ def _experiment_files(job: JobConfig, config: TrainerConfig,
         replica["template"]["spec"]["containers"][0]["args"] += tuning.katib_flags(job, config)
     experiment = _object(job, "kubeflow.org/v1beta1", "Experiment",
                          tuning.of_katib(job, config, tfjob))
-    return platform.job([_network_policy(job, _labels(job)), *_tensorboard(job, config),
+    return platform.job([_network_policy(job, config, _labels(job)), *_tensorboard(job, config),
                          experiment], f"{_TFJOB_COMMENT}\n{_KATIB_COMMENT}")
 
 
@@ -201,16 +203,26 @@ def _object(job: JobConfig, version: str, kind: str, spec: dict[str, Any],
             "spec": spec}
 
 
-def _network_policy(job: JobConfig, labels: dict[str, str]) -> dict[str, Any]:
+def _scaling(job: JobConfig, workers: str) -> list[str]:
+    """Returns the command that changes the number of workers of a Job, if it may change."""
+    most = job.most_workers  # A StatefulSet would start a worker again that is done.
+    numbers = json.dumps({"spec": {"completions": most, "parallelism": most}})
+    return [f"kubectl patch -n {job.namespace} job/{workers.format(name=job.name)} -p '{numbers}'"
+            f"   # {job.worker} to {most} workers, at any time"] * (most > job.worker)
+
+
+def _network_policy(job: JobConfig, config: TrainerConfig,
+                    labels: dict[str, str]) -> dict[str, Any]:
     """Returns a policy by which only the job's own pods reach its pods.
 
     TensorFlow's gRPC server has no authentication, and runs any graph that it receives
     (https://github.com/tensorflow/tensorflow/blob/master/SECURITY.md).
     """
     rule: dict[str, Any] = {"from": [{"podSelector": {"matchLabels": labels}}]}
-    if not (any(each.gpus for each in role_resources.of_roles(job).values()) or job.data_worker):
-        # NCCL and the dispatcher of data workers listen on random ports: for them every port is
-        # open to the job.
+    if not (any(each.gpus for each in role_resources.of_roles(job).values()) or job.data_worker
+            or config.data_service):
+        # NCCL and tf.data's dispatcher and data workers listen on random ports: for them every
+        # port is open to the job.
         rule["ports"] = [{"protocol": "TCP", "port": _PORT}]
     return _object(job, "networking.k8s.io/v1", "NetworkPolicy", {
         "podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"], "ingress": [rule]})
@@ -275,6 +287,7 @@ def _tensorboard(job: JobConfig, config: TrainerConfig) -> list[dict[str, Any]]:
 def _job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dict[str, Any]:
     """Returns the spec of the Indexed Job of a role's tasks; `host` formats their host names."""
     count = getattr(job, role)
+    most = job.most_workers if role == "worker" else count
     spec = _pod_spec(job, role, flags, "grpc") | {"restartPolicy": "Never"}
     spec["containers"][0]["env"] = [
         # INDEX has to precede TF_CONFIG, in which it is expanded.
@@ -283,7 +296,7 @@ def _job_spec(job: JobConfig, role: str, flags: Sequence[str], host: str) -> dic
     return {
         "completionMode": "Indexed", "completions": count, "parallelism": count,
         # The limit applies to all tasks of a role: one lost ps ends every worker with 142.
-        "backoffLimit": job.max_restarts * count,
+        "backoffLimit": job.max_restarts * most,
         "podFailurePolicy": {"rules": [
             {"action": "FailJob", "onExitCodes": {
                 "containerName": _CONTAINER, "operator": "In", "values": [1, 2]}},
@@ -307,9 +320,11 @@ def _prediction_spec(job: JobConfig, flags: Sequence[str]) -> dict[str, Any]:
 
 def _tf_config(job: JobConfig, role: str, host: str) -> str:
     """Returns the text of TF_CONFIG, in which Kubernetes expands the index."""
+    # A ps fetches tensors from workers that come later, too. The pods of the workers are all alike.
+    tasks = job.all_tasks if role in ("ps", "worker") else job.tasks
     # The evaluator is listed so that the chief waits for it.
     cluster = {each: [f"{host.format(name=job.name, role=_label(each), index=i)}:{_PORT}"
-                      for i in range(getattr(job, each))] for each in _roles(job)}
+                      for name, i in tasks if name == each] for each in _roles(job)}
     text = json.dumps({"cluster": cluster, "task": {"type": role, "index": _INDEX}})
     return text.replace(json.dumps(_INDEX), _INDEX)
 
@@ -355,9 +370,9 @@ def _tfjob_problems(job: JobConfig, config: TrainerConfig) -> list[Problem]:
         job, f"and a TFJob has the replica types {', '.join(_TFJOB_TYPES.values())} alone")
 
 
-def _platform(files: platform.Files, followed: str, deleted: str,
+def _platform(files: platform.Files, followed: str, deleted: str, workers: str = "",
               problems: platform.Problems = _problems) -> platform.Platform:
-    """Returns a platform; `followed` and `deleted` format the objects in its commands."""
+    """Returns a platform; `followed`, `deleted` and `workers` format objects in its commands."""
     def commands(job: JobConfig, config: TrainerConfig, folder: str) -> list[str]:
         names = {"name": job.name, "first": f"{job.name}-{'chief' if job.chief else 'worker'}",
                  "jobs": " ".join(f"job/{job.name}-{_label(role)}" for role in _roles(job))}
@@ -370,15 +385,16 @@ def _platform(files: platform.Files, followed: str, deleted: str,
                     f"kubectl delete {kind}   # before another search"]
         return [f"kubectl apply -f {folder}/job.yaml",
                 f"kubectl logs -n {job.namespace} -f {followed.format(**names)}",
-                *[forward] * job.tensorboard,
+                *_scaling(job, workers), *[forward] * job.tensorboard,
                 f"kubectl delete -n {job.namespace} {deleted.format(**names)}"
                 "   # before another run"]
 
     return platform.Platform(
         problems, files, commands, _ROLE_KEYS, mount=lambda job: job.volume.partition(":")[2],
-        mount_advice="--volume=CLAIM:PATH above it, or ", runs_tensorboard=True)
+        mount_advice="--volume=CLAIM:PATH above it, or ", runs_tensorboard=True,
+        scales_workers=bool(workers))
 
 
-KUBERNETES = _platform(_files, "job/{first}", "{jobs}")
-JOBSET = _platform(_jobset_files, "job/{first}-0", "jobset/{name}")
-TFJOB = _platform(_tfjob_files, "pod/{first}-0", "tfjob/{name}", _tfjob_problems)
+KUBERNETES = _platform(_files, "job/{first}", "{jobs}", _WORKERS)
+JOBSET = _platform(_jobset_files, "job/{first}-0", "jobset/{name}", _JOBSET_WORKERS)
+TFJOB = _platform(_tfjob_files, "pod/{first}-0", "tfjob/{name}", problems=_tfjob_problems)

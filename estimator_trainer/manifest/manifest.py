@@ -129,13 +129,31 @@ def _ready_plan(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
             f"a role that {job.platform} does not write into TF_CONFIG",
             example=(errors.Setting("chief_name", "chief"), errors.Setting("evaluator", 1))))
     if job.most_workers > job.worker:
-        problems.append(errors.Problem(
-            "worker", f"{job.worker}:{job.most_workers}", "and only `launch` changes the number of"
-            " workers of a job", "one number", errors.Setting("worker", job.most_workers)))
+        problems += _scaling_problems(platform, job, config)
     problems += tuning.problems(job, plan, flags)
     problems += _tensorboard_problems(platform, job, config.model_dir, flags)
     errors.refuse([*problems, *(wrong_roles or platform.problems(job, config))])
     return plan
+
+
+def _scaling_problems(platform: Platform, job: JobConfig,
+                      config: TrainerConfig) -> list[errors.Problem]:
+    """Returns the problems of a job whose workers are to join and leave."""
+    text = f"{job.worker}:{job.most_workers}"
+    if not platform.scales_workers:
+        return [errors.Problem(
+            "worker", text, f"and {job.platform} starts a fixed number of workers", "one number, or"
+            " a platform whose workers join and leave: kubernetes, jobset, or `launch` on one"
+            " machine", errors.Setting("worker", job.most_workers))]
+    if not job.ps:
+        return [errors.Problem(
+            "worker", text, "and the job has no ps, without which all trainers make each step"
+            " together", "one number, or a ps", errors.Setting("ps", 1))]
+    if not job.chief:
+        return [errors.Problem(
+            "worker", text, "and worker:0 is the chief, whose pod is made like those of the workers"
+            " that join", "a chief", errors.Setting("chief", 1), beside=errors.Setting("chief", 0))]
+    return job.synchronous_problems(config.sync_replicas)
 
 
 def _tensorboard_problems(platform: Platform, job: JobConfig, model_dir: str,

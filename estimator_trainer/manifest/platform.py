@@ -27,6 +27,7 @@ class Platform:
       role_keys: The keys of --resources that the scheduler has.
       mount: Returns the directory that all tasks share, or "".
       mount_advice: Words of a warning about a model_dir outside `mount`, before "a bucket".
+      scales_workers: Whether the number of workers may change while the job runs.
       runs_tensorboard: Whether `files` has TensorBoard beside the tasks, with --tensorboard.
       shares_disk: Whether tasks use the program, plug-ins and paths of this machine, so that no
         code is packed.
@@ -40,6 +41,7 @@ class Platform:
     role_keys: tuple[str, ...]
     mount: _OfJob = dataclasses.field(default=lambda job: "")
     mount_advice: str = ""
+    scales_workers: bool = False
     runs_tensorboard: bool = False
     shares_disk: bool = False
     takes_master: bool = False

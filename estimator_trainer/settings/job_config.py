@@ -170,6 +170,18 @@ class JobConfig:
         """The most workers that the job may have; `worker` is the number at the start."""
         return _num_workers(self.worker).most
 
+    def synchronous_problems(self, sync_replicas: int) -> list[Problem]:
+        """Returns a problem if workers are to join and leave a job with --sync_replicas.
+
+        A worker that leaves would take along a token, for which the others wait.
+        """
+        if not sync_replicas or self.most_workers == self.worker:
+            return []
+        return [Problem(
+            "worker", f"{self.worker}:{self.most_workers}", "and a synchronous step needs the"
+            " trainers that the job had at its start", "one number",
+            Setting("worker", self.worker), beside=Setting("sync_replicas", sync_replicas))]
+
     @property
     def of_workers(self) -> "JobConfig":
         """The job with a worker for each share of the files to predict, and no other task."""

@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from tests.support import jobs, plain_lines, slow_jobs
+from tests.support import jobs, manifests, plain_lines, slow_jobs
 
 pytestmark = pytest.mark.cluster
 
@@ -102,6 +102,46 @@ def test_a_worker_of_an_unknown_index_trains_and_is_not_missed(tmp_path, way):
     assert ("worker:5 has left" in tasks["chief:0"].log) == (way == "stopped")
     assert "made no step for" not in tasks["chief:0"].log
     assert 1500 <= jobs.saved_step(pathlib.Path(tmp_path, "model")) <= 1502
+
+
+@pytest.mark.soak
+def test_pods_of_a_manifest_join_leave_and_come_again(tmp_path, own_folder):
+    """Kubernetes' part is played here: it starts and ends the pods of one Job by their index."""
+    text = json.dumps(manifests.objects("--worker=1:3", "--ps=1", "--evaluator=1"))
+    hosts = sorted(set(re.findall(r"[-\w]+\.estimator-trainer:2222", text)))
+    for host, address in zip(hosts, jobs.free_addresses(len(hosts))):
+        text = text.replace(host, address)
+    pods = {value["metadata"]["name"].rpartition("-")[2]: value["spec"]["template"]["spec"]
+            for value in json.loads(text) if value["kind"] == "Job"}
+    args = slow_jobs.flags(tmp_path, "--train_steps=1500")
+
+    def start(role, index):
+        variables = {each["name"]: each.get("value") for each in pods[role]["containers"][0]["env"]}
+        return jobs.start(tmp_path, f"{role}:{index}", args, manifests.expanded(
+            variables["TF_CONFIG"], {"INDEX": str(index)}))
+
+    tasks = {role: start(role, 0) for role in ("ps", "chief", "worker", "evaluator")}
+    try:
+        jobs.wait_for(lambda: slow_jobs.trains(tasks["worker"]), _TIMEOUT_SECS)
+        more = [start("worker", index) for index in (1, 2)]
+        tasks |= {task.name: task for task in more}
+        jobs.wait_for(lambda: all(map(slow_jobs.trains, more)), _TIMEOUT_SECS)
+        for task in more:
+            slow_jobs.send(task, signal.SIGTERM)
+        jobs.wait_for(lambda: all(task.code is not None for task in more), _TIMEOUT_SECS)
+        assert [task.code for task in more] == [143, 143]
+        tasks["worker:1"] = start("worker", 1)
+        del tasks["worker:2"]
+        jobs.wait(list(tasks.values()), _TIMEOUT_SECS)
+        late = start("worker", 2)
+        jobs.wait([late], _TIMEOUT_SECS)
+    finally:
+        for task in tasks.values():
+            jobs.kill(task)
+    slow_jobs.assert_codes({**tasks, "late": late}, 0)
+    assert "worker:1 has left" in tasks["chief"].log
+    assert "reads the same share" not in tasks["worker"].log
+    assert 1500 <= jobs.saved_step(tmp_path / "model") <= 1503
 
 
 @pytest.mark.soak
