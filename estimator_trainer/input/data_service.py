@@ -73,14 +73,16 @@ class Dispatching:
             self._remove_journal()
 
     def _begin(self, dataset: tf.data.Dataset) -> Mapping[str, str]:
+        splits = _splits_of(dataset)
+        _refuse_of_session(splits)
+        has_tasks = bool(self._task.data_workers)
+        is_divided = not splits.undivided and (
+            has_tasks or splits.are_fine(self._task.num_trainers))
+        address = self._serve(is_divided and splits.can_be_resumed)
         with tf.Graph().as_default():
             variant = batches.copied(tf.data.experimental.to_variant(dataset))
-            splits = splits_lib.of_copy(variant)
-            _refuse_of_session(splits)
-            has_tasks = bool(self._task.data_workers)
-            is_divided = not splits.undivided and (
-                has_tasks or splits.are_fine(self._task.num_trainers))
-            address = self._serve(is_divided and splits.can_be_resumed)
+            if is_divided:
+                variant = splits_lib.divided(variant)
             with tf.compat.v1.Session() as session:
                 copy = _with_little_ahead(
                     tf.data.experimental.from_variant(variant, dataset.element_spec))
@@ -142,9 +144,7 @@ class Receiving:
             self._state.service_address = self._place["address"]
             if self._place["readers"] == "all" and not self._task.data_workers:
                 self._servers.append(worker_server(self._place["address"], host_of(self._task)))
-        with tf.Graph().as_default():
-            found = splits_lib.of_copy(batches.copied(tf.data.experimental.to_variant(dataset)))
-        if found.fingerprint != self._place["set"]:
+        if _splits_of(dataset).fingerprint != self._place["set"]:
             raise errors.ConfigError(
                 f"the input_fn of {self._task.name} makes another dataset than that of"
                 f" {self._task.name_of('chief', 0)}, and {errors.Setting('data_service', True)}"
@@ -220,6 +220,11 @@ def _with_little_ahead(dataset: tf.data.Dataset, is_received: bool = False) -> t
     options.experimental_optimization.inject_prefetch = False
     options.autotune.enabled = not is_received
     return dataset.with_options(options)
+
+
+def _splits_of(dataset: tf.data.Dataset) -> splits_lib.Splits:
+    with tf.Graph().as_default():
+        return splits_lib.of_copy(batches.copied(tf.data.experimental.to_variant(dataset)))
 
 
 def _refuse_of_session(splits: splits_lib.Splits) -> None:

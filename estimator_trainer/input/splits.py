@@ -27,8 +27,10 @@ _RECORD_BY_RECORD = {
     *_SOURCES, *_SHUFFLES, *_BATCHES, *_INTERLEAVES, "MapDataset", "ParallelMapDataset",
     "ParallelMapDatasetV2", "FilterDataset", "FlatMapDataset", "RepeatDataset", "PrefetchDataset",
     "OptionsDataset", "ModelDataset", "UnbatchDataset", "RebatchDataset", "RebatchDatasetV2",
-    "IgnoreErrorsDataset", "AssertNextDataset", "AssertCardinalityDataset",
-    "ParseExampleDatasetV2"}
+    "IgnoreErrorsDataset", "AssertNextDataset", "ParseExampleDatasetV2"}
+# These hold for the whole set, not for the part that a process reads: a cache would repeat the part
+# of the first pass.
+_OF_WHOLE = {"CacheDataset", "CacheDatasetV2", "AssertCardinalityDataset"}
 # A data worker has none of these of a trainer's session.
 _OF_SESSION = ("HashTable", "DenseHashTable", "VarHandleOp", "Variable", "Queue", "Iterator",
                "Placeholder")
@@ -72,25 +74,53 @@ class Splits(NamedTuple):
 def of_copy(variant: tf.Tensor) -> Splits:
     """Returns the structure of a dataset that is alone in its graph."""
     definition = variant.graph.as_graph_def()
-    ops = [op for op in variant.graph.get_operations() if op in operations.up_to(variant)]
-    datasets = [op for op in ops if any(each.dtype == tf.variant for each in op.outputs)]
+    before = operations.up_to(variant)
+    ops = [op for op in variant.graph.get_operations() if op in before]
+    chain = _chain(variant)
     calls_python = any(node.op in operations.IN_PYTHON for node in (
         *(op.node_def for op in ops), *_function_nodes(definition, ops)))
-    others = [op.type for op in datasets if op.type not in _RECORD_BY_RECORD]
-    sources = [op for op in datasets if op.type in _SOURCES]
+    # Each process would shuffle otherwise what a function takes from by a place.
+    shuffled = [op.type for op in ops if op.type in _SHUFFLES and op not in chain]
     undivided = ("it calls Python functions" if calls_python else
-                 f"it has a {others[0]}" if others else
-                 f"it has {len(sources)} sources" if len(sources) != 1 else "")
+                 f"it has a {chain[0].type}" if chain[0].type not in _SOURCES else
+                 f"its functions take from a {shuffled[0]}" if shuffled else "")
     of_session = next((op.type for op in ops if op.type.startswith(_OF_SESSION)), "")
-    count, held = (-1, 0) if undivided or of_session else _sizes(sources[0], datasets)
+    count, held = (-1, 0) if undivided or of_session else _sizes(chain)
     return Splits(undivided, of_session, count, held, _fingerprint(definition, ops))
 
 
-def _sizes(source: tf.Operation, datasets: list[tf.Operation]) -> tuple[int, int]:
+def divided(variant: tf.Tensor) -> tf.Tensor:
+    """Returns a dataset to divide as each process is to read it; no session has run its graph."""
+    read, *others = _chain(variant)
+    for op in others:
+        if not _is_left_out(op):
+            operations.replace_input(op, op.inputs[0], read.outputs[0])
+            read = op
+    return read.outputs[0]
+
+
+def _chain(variant: tf.Tensor) -> list[tf.Operation]:
+    """Returns the operations that the records pass through, from the source or the first other one.
+
+    A function may use other datasets, which each process reads whole.
+    """
+    chain = [variant.op]
+    while chain[0].type in _RECORD_BY_RECORD - _SOURCES or _is_left_out(chain[0]):
+        chain.insert(0, chain[0].inputs[0].op)
+    return chain
+
+
+def _is_left_out(op: tf.Operation) -> bool:
+    # The shard of an input_context with one pipeline is the whole set.
+    is_whole_shard = op.type == "ShardDataset" and tf.get_static_value(op.inputs[1]) == 1
+    return is_whole_shard or op.type in _OF_WHOLE
+
+
+def _sizes(chain: list[tf.Operation]) -> tuple[int, int]:
     """Returns the number of elements of the source, and how many a process takes at first."""
-    wanted: list[Any] = [tf.data.experimental.cardinality(_dataset_of(source))]
+    wanted: list[Any] = [tf.data.experimental.cardinality(_dataset_of(chain[0]))]
     is_of_source, kinds = True, []
-    for op in datasets:
+    for op in chain:
         if op.type in _INTERLEAVES:
             wanted.append(op.inputs[-_INTERLEAVES[op.type]])
             kinds.append("cycle")
@@ -98,7 +128,7 @@ def _sizes(source: tf.Operation, datasets: list[tf.Operation]) -> tuple[int, int
             wanted.append(op.inputs[1])
             kinds.append("kept")
         is_of_source = is_of_source and op.type not in {*_INTERLEAVES, "FlatMapDataset"}
-    with tf.compat.v1.Session(graph=source.graph) as session:
+    with tf.compat.v1.Session(graph=chain[0].graph) as session:
         count, *sizes = (int(value) for value in session.run(wanted))
     cycle = max((size if size > 0 else _UNKNOWN_CYCLE
                  for size, kind in zip(sizes, kinds) if kind == "cycle"), default=1)

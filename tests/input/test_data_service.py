@@ -76,6 +76,12 @@ def test_each_record_goes_to_one_trainer(service, make):
     assert sorted(found[0] + found[1]) == list(range(200))
 
 
+def test_each_trainer_reads_a_part_of_a_set_whose_length_is_asserted(service):
+    found = _read_by_both(service, lambda: tf.data.Dataset.range(200).shard(1, 0).apply(
+        tf.data.experimental.assert_cardinality(200)).batch(5))
+    assert sorted(found[0] + found[1]) == list(range(200))
+
+
 def test_a_worker_whose_dataset_is_another_one_ends(service):
     dispatching, receiving = service
     _read(dispatching, lambda: tf.data.Dataset.range(20).shard(2, 0), [])
@@ -99,6 +105,19 @@ def test_a_restarted_job_continues_in_the_pass(service, tmp_path):
     _read(new, _thousand, later)
     assert sorted(later) == list(range(1000))
     new.end_epochs()
+
+
+def test_the_next_pass_of_a_restarted_job_has_all_records_of_a_cached_set(service, tmp_path):
+    def make():
+        return tf.data.Dataset.range(1000).cache().repeat(2).batch(5)
+
+    _read(service[0], make, [], most=20)
+    service[0].close()
+    _save(tmp_path)
+    again, found = Dispatching(str(tmp_path), *_chief(tmp_path)), []
+    _read(again, make, found)
+    assert set(found) == set(range(1000)) and 1700 < len(found) <= 1900
+    again.end_epochs()
 
 
 def test_a_job_without_a_checkpoint_begins_the_pass(service, tmp_path):

@@ -22,9 +22,11 @@ def _numbers(count=1000):
     (_numbers, ""),
     (lambda: tf.data.Dataset.from_tensor_slices({"x": np.arange(9)}).batch(2).repeat(3), ""),
     (lambda: tf.data.TFRecordDataset(["a", "b"]).filter(lambda x: True).prefetch(1), ""),
+    (lambda: _numbers().shard(1, 0).cache().shuffle(9).repeat(), ""),
+    (lambda: _numbers().shard(2, 0), "ShardDataset"),
     (lambda: _numbers().take(100), "TakeDataset"),
     (lambda: _numbers().skip(100), "SkipDataset"),
-    (lambda: _numbers().cache(), "CacheDataset"),
+    (lambda: _numbers().enumerate(), "ZipDataset"),
     (lambda: tf.data.Dataset.zip((_numbers(), _numbers())), "ZipDataset"),
     (lambda: _numbers().map(lambda x: tf.py_function(lambda y: y, [x["id"]], tf.int64)),
      "Python functions"),
@@ -35,6 +37,19 @@ def test_a_dataset_is_divided_where_each_operation_works_on_one_record(make, rea
     found = _splits(make)
     assert reason in found.undivided and bool(reason) == bool(found.undivided)
     assert not found.of_session
+
+
+@pytest.mark.parametrize("make, reason", [
+    (lambda: tf.data.Dataset.range(9).cache(), ""),
+    (lambda: tf.data.Dataset.range(9).shuffle(9), "take from a ShuffleDataset"),
+])
+def test_a_dataset_that_functions_use_is_read_whole_in_each_process(make, reason):
+    def numbers():
+        used = make()
+        return tf.data.Dataset.range(9).flat_map(lambda i: used.skip(i).take(1))
+
+    assert reason in _splits(numbers).undivided and bool(reason) == bool(
+        _splits(numbers).undivided)
 
 
 def test_a_lookup_table_belongs_to_a_session():
