@@ -73,6 +73,19 @@ class Joined:
     address: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Trained:
+    """What a trainer has trained on: records, in how many steps, at most `batch` in one of them."""
+
+    records: int = 0
+    steps: int = 0
+    batch: int = 0
+
+    def __add__(self, other: "Trained") -> "Trained":
+        return Trained(self.records + other.records, self.steps + other.steps,
+                       max(self.batch, other.batch))
+
+
 class JobStateWriter:
     """Writes the job's state for the chief, and receives the other tasks' messages."""
 
@@ -165,6 +178,14 @@ class JobStateWriter:
     def is_joined_twice(self, worker: int) -> bool:
         """Returns whether a second process of that worker has tried to join."""
         return f"worker-{worker}.joined-twice" in self._messages
+
+    def trained(self) -> list[Trained]:
+        """Returns what each process of a worker that has ended by itself trained on."""
+        run = self._state.run
+        names = received_messages(self._model_dir, run) if self._is_shared else ()
+        found = [shared_files.read_as(Trained, _message_path(self._model_dir, run, name))
+                 for name in sorted(names) if ".trained-" in name]
+        return [each for each in found if each]
 
     def _begin_messages(self) -> None:
         """Makes the folder of messages, and removes messages to earlier chiefs.
@@ -300,6 +321,12 @@ class JobStateReader:
             # An earlier process of this worker has left.
             tf.io.gfile.remove(_message_path(self._model_dir, run, f"worker-{worker}.left"))
         send_message(self._model_dir, run, f"worker-{worker}.joined", dataclasses.asdict(joined))
+
+    def report_trained(self, worker: int, trained: Trained) -> None:
+        """Sends what this process of the worker of that index has trained on."""
+        run = self._last.run if self._last else ""
+        send_message(self._model_dir, run, f"worker-{worker}.trained-{uuid.uuid4().hex[:8]}",
+                     dataclasses.asdict(trained))
 
     def withdraw(self, worker: int) -> None:
         """Lets another process of the worker join; this one has not begun."""

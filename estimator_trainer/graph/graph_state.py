@@ -60,7 +60,10 @@ class Collection(Generic[Entry]):
 EXAMPLES = Collection[tf.Tensor](
     "estimator_trainer/examples", "int64 []: the examples of the batch",
     writers=("training.loop", "estimator.model_fn_adapter"),
-    readers=("training.progress", "evaluation.evaluation_log"))
+    readers=("training.progress", "training.trained_records", "evaluation.evaluation_log"))
+RECORDS = Collection[tf.Tensor](
+    "estimator_trainer/records", "int64 []: the examples of all steps of a loop",
+    writers=("training.loop",), readers=("training.trained_records",))
 LOSSES = Collection[tf.Tensor]("estimator_trainer/losses", "float []: the loss of the batch",
                                writers=("training.loop",), readers=("training.progress",))
 IS_LAST = Collection[tf.Tensor](
@@ -99,7 +102,7 @@ STEPS = Collection[tf.Tensor](
     writers=("training.loop",), readers=("training.end_of_training",))
 MADE = Collection[tf.Tensor](
     "estimator_trainer/made", "int64 []: how many steps the session run made",
-    writers=("training.loop",), readers=("training.end_of_training",))
+    writers=("training.loop",), readers=("training.end_of_training", "training.trained_records"))
 WAITED = Collection[tf.Tensor](
     "estimator_trainer/waited", "float64 []: the seconds for which these steps waited for batches",
     writers=("training.loop",), readers=("training.end_of_training",))

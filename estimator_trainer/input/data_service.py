@@ -50,6 +50,10 @@ class Dispatching:
         self._model_dir, self._task, self._state = model_dir, task, state
         self._folder = posixpath.join(model_dir, _FOLDER)
         self._place: Mapping[str, str] = {}
+        # See `Splits`.
+        self.size = 0, 1
+        # The global step at which the passes began.
+        self.first_step = checkpoints.latest_step(model_dir)
         # A server stops when its object is deleted.
         self._servers: list[object] = []
         # Python functions of a dataset live as long as its graph.
@@ -75,6 +79,7 @@ class Dispatching:
     def _begin(self, dataset: tf.data.Dataset) -> Mapping[str, str]:
         splits = _splits_of(dataset)
         _refuse_of_session(splits)
+        self.size = splits.size
         has_tasks = bool(self._task.data_workers)
         is_divided = not splits.undivided and (
             has_tasks or splits.are_fine(self._task.num_trainers))
@@ -107,15 +112,24 @@ class Dispatching:
         if not (has_journal and checkpoints.latest_step(self._model_dir)):
             self._remove_journal()
         elif tf.io.gfile.exists(self._folder):
+            text = shared_files.read_text(self._first_file) or ""
+            self.first_step = int(text) if text.isdigit() else self.first_step
             _continue_in(self._folder)
             logging.info("the data service continues in the training set where it was stopped;"
                          " records that were handed out after the restored checkpoint are lost")
+        if has_journal:
+            shared_files.make_folder(self._folder)
+            shared_files.write_text(self._first_file, str(self.first_step))
         dispatcher = _SERVICE.DispatchServer(_SERVICE.DispatcherConfig(
             work_dir=self._folder if has_journal else None, fault_tolerant_mode=has_journal,
             job_gc_timeout_ms=-1, worker_timeout_ms=int(deadlines.CONNECTION_SECS * 1000)))
         self._servers.append(dispatcher)
         port = dispatcher.target.rpartition(":")[2]
         return f"{host_of(self._task)}:{port}"
+
+    @property
+    def _first_file(self) -> str:
+        return posixpath.join(self._folder, "first_step")
 
     def _remove_journal(self) -> None:
         if tf.io.gfile.exists(self._folder):

@@ -9,6 +9,7 @@ another order, only where each operation works on one record after the other: `t
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Any, Iterator, NamedTuple
 
 import tensorflow as tf
@@ -31,6 +32,10 @@ _RECORD_BY_RECORD = {
 # These hold for the whole set, not for the part that a process reads: a cache would repeat the part
 # of the first pass.
 _OF_WHOLE = {"CacheDataset", "CacheDatasetV2", "AssertCardinalityDataset"}
+# Each passes as many records on as it gets; a batch may be cut off.
+_AS_MANY_RECORDS = {*_SOURCES, *_BATCHES, "ShuffleDataset", "ShuffleDatasetV2", "ShuffleDatasetV3",
+                    "MapDataset", "ParallelMapDataset", "ParallelMapDatasetV2", "RepeatDataset",
+                    "PrefetchDataset", "OptionsDataset", "ModelDataset"}
 # A data worker has none of these of a trainer's session.
 _OF_SESSION = ("HashTable", "DenseHashTable", "VarHandleOp", "Variable", "Queue", "Iterator",
                "Placeholder")
@@ -49,6 +54,7 @@ class Splits(NamedTuple):
       length: Number of elements of the source; less than 0 if unknown or endless.
       held: Number of these elements that a process may take before it yields the first batch.
       fingerprint: The same text for datasets that do the same with the same data.
+      size: Number of records in a pass, 0 if unknown, and of passes, -1 for no end.
     """
 
     undivided: str
@@ -56,6 +62,7 @@ class Splits(NamedTuple):
     length: int
     held: int
     fingerprint: str
+    size: tuple[int, int] = 0, 1
 
     def are_fine(self, num_trainers: int) -> bool:
         """Returns whether each trainer can take its part of the source, and a slow one less."""
@@ -86,7 +93,8 @@ def of_copy(variant: tf.Tensor) -> Splits:
                  f"its functions take from a {shuffled[0]}" if shuffled else "")
     of_session = next((op.type for op in ops if op.type.startswith(_OF_SESSION)), "")
     count, held = (-1, 0) if undivided or of_session else _sizes(chain)
-    return Splits(undivided, of_session, count, held, _fingerprint(definition, ops))
+    return Splits(undivided, of_session, count, held, _fingerprint(definition, ops),
+                  (0, 1) if of_session else _size(ops))
 
 
 def divided(variant: tf.Tensor) -> tf.Tensor:
@@ -114,6 +122,20 @@ def _is_left_out(op: tf.Operation) -> bool:
     # The shard of an input_context with one pipeline is the whole set.
     is_whole_shard = op.type == "ShardDataset" and tf.get_static_value(op.inputs[1]) == 1
     return is_whole_shard or op.type in _OF_WHOLE
+
+
+def _size(ops: list[tf.Operation]) -> tuple[int, int]:
+    """Returns the number of records in a pass, 0 if unknown, and of passes, -1 for no end."""
+    datasets = [op for op in ops if any(each.dtype == tf.variant for each in op.outputs)]
+    sources = [op for op in datasets if op.type in _SOURCES]
+    repeats = [op.inputs[1] for op in datasets if op.type == "RepeatDataset"]
+    is_known = len(sources) == 1 and any(op.type in _BATCHES for op in datasets) and all(
+        op.type in _AS_MANY_RECORDS or _is_left_out(op) for op in datasets)
+    wanted = [tf.data.experimental.cardinality(_dataset_of(op)) for op in sources if is_known]
+    with tf.compat.v1.Session(graph=ops[0].graph) as session:
+        lengths, counts = session.run((wanted, repeats))
+    passes = -1 if min(counts, default=1) < 0 else math.prod(map(int, counts))
+    return max(0, *map(int, lengths), 0), passes
 
 
 def _sizes(chain: list[tf.Operation]) -> tuple[int, int]:

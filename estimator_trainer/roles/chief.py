@@ -20,6 +20,7 @@ from estimator_trainer.roles.task_run import ChiefRun
 from estimator_trainer.settings import intervals
 from estimator_trainer.settings.length import Length, MOST_STEPS, STOP_AT
 from estimator_trainer.settings.trainer_config import TrainerConfig
+from estimator_trainer.training import trained_records
 
 
 def train(run: ChiefRun) -> Result:
@@ -48,7 +49,9 @@ def train(run: ChiefRun) -> Result:
                         _trained(run, experiment, hooks, evaluations, length))
         run.watchdog.leave_steps()
         stop.check()
+        records = "" if finished else _records(run, plugins, hooks, step, reason)
         step, reason, note = _best_as_model(run, evaluations, length, step, reason)
+        note = " ".join(filter(None, (note, records)))
         run.state.announce("done", step, reason)
         if plan.is_evaluated and evaluator_heartbeat.wait(config.model_dir, task, step, stop):
             ended = outcome.report_of_evaluator(plan, step, reason, earlier)
@@ -82,6 +85,20 @@ def _trained(run: ChiefRun, experiment: experiment_lib.Experiment,
     reason = outcome.wait_for_reason(hooks.end, run.stop)
     checkpoint_choice.remove_unfinished(run.config.model_dir)
     return hooks.end.step, reason
+
+
+def _records(run: ChiefRun, plugins: LoadedPlugins, hooks: experiment_lib.TrainingHooks,
+             step: int, reason: str) -> str:
+    """Logs and returns how much of a training set that is handed out was trained on, or ""."""
+    if run.service is None or hooks.trained is None:
+        return ""
+    made, (of_pass, passes) = step - run.service.first_step, run.service.size
+    found = trained_records.described(
+        [hooks.trained.trained, *run.state.trained()],
+        made * experiment_lib.num_synchronous(run.config, run.task), (of_pass or plugins.train_examples, passes),
+        is_at_end=reason == "input_exhausted")
+    logging.info("the data service: %s", found)
+    return f"{found[0].upper()}{found[1:]}."
 
 
 def _begin(run: ChiefRun) -> str:

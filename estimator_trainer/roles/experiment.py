@@ -24,7 +24,7 @@ from estimator_trainer.patches import saving_patches
 from estimator_trainer.roles.task_run import ChiefRun, FollowerRun, TaskRun
 from estimator_trainer.settings.trainer_config import TrainerConfig
 from estimator_trainer.training import (end_of_training, numerics, progress, session_runs,
-                                        step_samples, table_memory)
+                                        step_samples, table_memory, trained_records)
 
 
 class Experiment(NamedTuple):
@@ -45,7 +45,8 @@ class TrainingHooks(NamedTuple):
     """The hooks of a task that trains, in the order in which the Estimator calls them.
 
     `fit` compares the model with the checkpoint that training resumes from; `numerics` checks the
-    variables before each checkpoint, and is None with --nocheck_numerics.
+    variables before each checkpoint, and is None with --nocheck_numerics; `trained` counts the
+    records of a training set that is handed out, and is None for another.
     """
 
     end: end_of_training.EndOfTraining
@@ -53,24 +54,38 @@ class TrainingHooks(NamedTuple):
     fit: CheckpointFit
     others: Sequence[tf.estimator.SessionRunHook]
     numerics: numerics.NumericsListener | None
+    trained: trained_records.TrainedRecords | None = None
 
 
 def hooks_of(run: ChiefRun | FollowerRun, plugins: LoadedPlugins) -> TrainingHooks:
     """Builds the hooks of a task that trains."""
     config, task, steps = run.config, run.task, run.config.profiled_steps
     end = end_of_training.EndOfTraining(config, task, run.stop, run.watchdog, run.state)
-    num_synchronous = task.num_trainers if task.is_all_reduce else config.sync_replicas or 1
     advice = numerics.for_training(config.mixed_precision, end.loop_size, task)
     return TrainingHooks(
-        end, progress.TrainingProgress(config, num_synchronous, plugins.train_examples,
-                                       end.loop_size, _is_asynchronous(config, task)),
+        end, progress.TrainingProgress(
+            config, num_synchronous(config, task), plugins.train_examples, end.loop_size,
+            _is_asynchronous(config, task)),
         CheckpointFit(config),
         [*([progress.StepProfiler(config.model_dir, *steps)] if steps else ()),
          progress.ModelSize(), step_samples.StepSamples(task, end.loop_size),
          *([table_memory.TableMemory(task)] if task.is_chief else []),
          *([advice] if advice else ()), *progress.hooks_of(config, task)],
         numerics.NumericsListener(config.model_dir, end.loop_size, is_fatal=plugins.script is None)
-        if config.check_numerics else None)
+        if config.check_numerics else None, _records_hook(run))
+
+
+def _records_hook(run: ChiefRun | FollowerRun) -> trained_records.TrainedRecords | None:
+    if run.service is None:
+        return None
+    return (trained_records.TrainedRecords() if isinstance(run, ChiefRun) else
+            trained_records.TrainedRecords(
+                functools.partial(run.state.report_trained, run.task.index)))
+
+
+def num_synchronous(config: TrainerConfig, task: TaskConfig) -> int:
+    """Returns how many trainers make one global step together."""
+    return task.num_trainers if task.is_all_reduce else config.sync_replicas or 1
 
 
 def _is_asynchronous(config: TrainerConfig, task: TaskConfig) -> bool:
@@ -220,7 +235,8 @@ def _train_spec(plan: Plan, plugins: LoadedPlugins, hooks: TrainingHooks | None,
                 else plugins.input_fn)
     return tf.estimator.TrainSpec(
         input_fn=input_fn, max_steps=config.max_steps,
-        hooks=[session_runs.HookGroup([hooks.end, hooks.progress, hooks.fit, *hooks.others]),
+        hooks=[session_runs.HookGroup([*([hooks.trained] if hooks.trained else ()), hooks.end,
+                                      hooks.progress, hooks.fit, *hooks.others]),
                *scripts_hooks],
         saving_listeners=[*own, *scripts_listeners] if is_called else [])
 

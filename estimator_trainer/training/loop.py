@@ -202,6 +202,7 @@ class _Loop:
         loop_unsupported.check_variables()
         graph_state.MADE.add(end.count)
         graph_state.WAITED.add(end.waited_secs)
+        graph_state.RECORDS.add(end.examples)
         assert self._summary_name is not None
         summary = self._summary_name.taken_outside(end.summary)
         tf.compat.v1.add_to_collection(tf.compat.v1.GraphKeys.SUMMARIES, summary)

@@ -46,6 +46,11 @@ def input_fn(mode, params, input_context=None):
     return ids.map(_example).batch(params["batch_size"])
 
 
+def data_params(params):
+    """Returns how many records a pass has, for the sentence on lost ones."""
+    return {"train_examples": params["examples"]}
+
+
 def trained(folder):
     """Returns the lines that the trainers wrote so far: (seconds, ids) by the name of a file."""
     return {path.name: [(float(line.split()[0]), [int(word) for word in line.split()[1:]])
