@@ -75,7 +75,7 @@ class Joined:
 
 @dataclasses.dataclass(frozen=True)
 class Trained:
-    """What a trainer has trained on: records, in how many steps, at most `batch` in one of them."""
+    """The records that a trainer has trained on, in how many steps, at most `batch` in one."""
 
     records: int = 0
     steps: int = 0

@@ -45,17 +45,15 @@ def train(run: ChiefRun) -> Result:
     experiment = experiment_lib.build(run.plan, plugins, strategies, evaluations, hooks,
                                       stop.request_end, run.service)
     with (kept.used_by(experiment.estimator, single) if kept else contextlib.nullcontext()):
-        step, reason = (_resume_finished(run, evaluations, finished) if finished else
-                        _trained(run, experiment, hooks, evaluations, length))
+        step, reason, note = (
+            _resume_finished(run, evaluations, finished) if finished else
+            _trained(run, plugins, experiment, hooks, evaluations, length))
         run.watchdog.leave_steps()
         stop.check()
-        records = "" if finished else _records(run, plugins, hooks, step, reason)
-        step, reason, note = _best_as_model(run, evaluations, length, step, reason)
-        note = " ".join(filter(None, (note, records)))
+        step, reason, note = _best_as_model(run, evaluations, length, step, reason, note)
         run.state.announce("done", step, reason)
         if plan.is_evaluated and evaluator_heartbeat.wait(config.model_dir, task, step, stop):
-            ended = outcome.report_of_evaluator(plan, step, reason, earlier)
-            if ended:
+            if ended := outcome.report_of_evaluator(plan, step, reason, earlier):
                 return ended
         run.state.announce("done", step, reason, finisher=task.name)
         if plan.is_evaluated:
@@ -68,10 +66,10 @@ def train(run: ChiefRun) -> Result:
         return outcome.report(plan, evaluations, step, reason, earlier, note)
 
 
-def _trained(run: ChiefRun, experiment: experiment_lib.Experiment,
+def _trained(run: ChiefRun, plugins: LoadedPlugins, experiment: experiment_lib.Experiment,
              hooks: experiment_lib.TrainingHooks, evaluations: EvaluationLog,
-             length: Length | None) -> tuple[int, str]:
-    """Trains; returns the last step, and why training ended."""
+             length: Length | None) -> tuple[int, str, str]:
+    """Trains; returns the last step, why training ended, and a note."""
     least_steps = no_improvement.least_steps(run.config, length, evaluations) if length else int
 
     def end_at_limit() -> None:
@@ -84,19 +82,20 @@ def _trained(run: ChiefRun, experiment: experiment_lib.Experiment,
         experiment_lib.train(run, experiment, hooks, least_steps)
     reason = outcome.wait_for_reason(hooks.end, run.stop)
     checkpoint_choice.remove_unfinished(run.config.model_dir)
-    return hooks.end.step, reason
+    return hooks.end.step, reason, _records(run, plugins, hooks, reason)
 
 
 def _records(run: ChiefRun, plugins: LoadedPlugins, hooks: experiment_lib.TrainingHooks,
-             step: int, reason: str) -> str:
+             reason: str) -> str:
     """Logs and returns how much of a training set that is handed out was trained on, or ""."""
     if run.service is None or hooks.trained is None:
         return ""
-    made, (of_pass, passes) = step - run.service.first_step, run.service.size
+    made = hooks.end.step - run.service.first_step
+    of_pass, passes = run.service.size
     found = trained_records.described(
         [hooks.trained.trained, *run.state.trained()],
-        made * experiment_lib.num_synchronous(run.config, run.task), (of_pass or plugins.train_examples, passes),
-        is_at_end=reason == "input_exhausted")
+        made * experiment_lib.num_synchronous(run.config, run.task),
+        (of_pass or plugins.train_examples, passes), is_at_end=reason == "input_exhausted")
     logging.info("the data service: %s", found)
     return f"{found[0].upper()}{found[1:]}."
 
@@ -135,8 +134,9 @@ def end_of_earlier(config: TrainerConfig) -> str:
     return STOP_AT if target.had_reached(config) else ""
 
 
-def _resume_finished(run: ChiefRun, evaluations: EvaluationLog, reason: str) -> tuple[int, str]:
-    """Returns step and reason of a finished run; restores what that run evaluated."""
+def _resume_finished(run: ChiefRun, evaluations: EvaluationLog,
+                     reason: str) -> tuple[int, str, str]:
+    """Returns step, reason and no note of a finished run; restores what that run evaluated."""
     config = run.config
     step = checkpoints.latest_step(config.model_dir)
     best = best_model.ended(config.model_dir) if config.is_until_no_improvement else None
@@ -152,7 +152,7 @@ def _resume_finished(run: ChiefRun, evaluations: EvaluationLog, reason: str) -> 
         logging.info("training is complete: the last checkpoint is of step %d, train_steps is %d",
                      step, config.train_steps)
     final_evaluation.restore(run.plan, evaluations, step)
-    return step, reason
+    return step, reason, ""
 
 
 def _bounded(run: ChiefRun, plugins: LoadedPlugins
@@ -174,11 +174,11 @@ def _bounded(run: ChiefRun, plugins: LoadedPlugins
 
 
 def _best_as_model(run: ChiefRun, evaluations: EvaluationLog, length: Length | None, step: int,
-                   reason: str) -> tuple[int, str, str]:
+                   reason: str, note: str) -> tuple[int, str, str]:
     """Makes the best checkpoint the model; returns its step, the reason of the end, and a note.
 
     Under another rule, with the target of `stop_at` reached, and where no evaluation has found any,
-    step and reason stay without a note.
+    step, reason and note stay.
     """
     model_dir = run.config.model_dir
     has_rule = length and (reason != STOP_AT or best_model.ended(model_dir))
@@ -186,6 +186,7 @@ def _best_as_model(run: ChiefRun, evaluations: EvaluationLog, length: Length | N
         model_dir, MOST_STEPS if reason == "train_steps" else reason, step,
         run.config.keep_checkpoint_max) if has_rule else None
     if length is None or best is None:
-        return step, reason, ""
+        return step, reason, note
     no_improvement.restore(model_dir, evaluations, best)
-    return best.step, best.ended, no_improvement.described(model_dir, best, length)
+    found = no_improvement.described(model_dir, best, length)
+    return best.step, best.ended, f"{found} {note}".rstrip()

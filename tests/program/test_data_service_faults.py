@@ -70,5 +70,5 @@ def test_a_killed_worker_takes_only_what_it_has_read_ahead(tmp_path):
     lost = _EXAMPLES - len(trained)
     assert lost <= 300
     # The last batch of the killed worker may be counted, or not.
-    said = re.search(r"trained on (?:about |all )?([\d,]+) (?:of 6,000 )?records", log)
-    assert said and abs(int(said[1].replace(",", "")) - len(trained)) <= 10, log[-2000:]
+    printed = re.search(r"trained on (?:about |all )?([\d,]+) (?:of 6,000 )?records", log)
+    assert printed and abs(int(printed[1].replace(",", "")) - len(trained)) <= 10, log[-2000:]

@@ -19,7 +19,7 @@ from estimator_trainer.training import trained_records
      "trained on 60 records; how many were lost is unknown, unless data_params of the input_fn"
      " returns train_examples"),
 ])
-def test_the_job_says_how_many_records_it_has_trained_on(reports, steps, size, is_at_end, sentence):
+def test_a_sentence_has_the_numbers_of_records(reports, steps, size, is_at_end, sentence):
     assert trained_records.described(reports, steps, size, is_at_end) == sentence
 
 
