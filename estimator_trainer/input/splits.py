@@ -9,12 +9,14 @@ another order, only where each operation works on one record after the other: `t
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from typing import Any, Iterator, NamedTuple
 
 import tensorflow as tf
 
 from estimator_trainer.graph import operations
+from estimator_trainer.input import batches
 
 _SOURCES = {"RangeDataset", "TensorSliceDataset"}
 _SHUFFLES = {"ShuffleDataset", "ShuffleDatasetV2", "ShuffleDatasetV3", "ShuffleAndRepeatDataset",
@@ -43,6 +45,8 @@ _NO_MEANING = ("metadata", "shared_name", "container", "token")
 # More splits than these for each trainer let a slow one take fewer.
 _SPLITS_OF_TRAINER = 8
 _UNKNOWN_CYCLE = 16
+# A source is divided into more blocks than these.
+_LEAST_BLOCKS = 256
 
 
 class Splits(NamedTuple):
@@ -99,12 +103,52 @@ def of_copy(variant: tf.Tensor) -> Splits:
 
 def divided(variant: tf.Tensor) -> tf.Tensor:
     """Returns a dataset to divide as each process is to read it; no session has run its graph."""
-    read, *others = _chain(variant)
+    source, *others = chain = _chain(variant)
+    size = _block_size(chain)
+    read = _in_blocks(source, size) if size > 1 else source.outputs[0]
     for op in others:
         if not _is_left_out(op):
-            operations.replace_input(op, op.inputs[0], read.outputs[0])
-            read = op
-    return read.outputs[0]
+            operations.replace_input(op, op.inputs[0], read)
+            read = op.outputs[0]
+    return read
+
+
+def _block_size(chain: list[tf.Operation]) -> int:
+    """Returns how many records a process requests at once: a batch, or less of a small source.
+
+    Each request costs a call of the chief, which answers some thousand in a second. An element of
+    the source that becomes many records, such as a file, is requested alone.
+    """
+    before = list(itertools.takewhile(lambda op: op.type not in _BATCHES, chain))
+    if len(before) == len(chain) or any(
+            op.type in {*_INTERLEAVES, "FlatMapDataset", "UnbatchDataset"} for op in before) or any(
+            each.dtype == tf.variant for each in chain[0].inputs):
+        return 1
+    lengths = map(tf.get_static_value, chain[0].inputs)
+    length = len(range(*map(int, lengths))) if chain[0].type == "RangeDataset" else int(
+        chain[0].inputs[0].shape[0] or 0)
+    batch = tf.get_static_value(chain[len(before)].inputs[1])
+    return min(int(batch or 1), length // _LEAST_BLOCKS)
+
+
+def _in_blocks(source: tf.Operation, size: int) -> tf.Tensor:
+    """Returns the source as a variant of a dataset whose own source is the blocks of its elements.
+    """
+    if source.type == "RangeDataset":
+        start, stop, step = source.inputs
+        blocks = tf.data.Dataset.range(start, stop, step * size).flat_map(
+            batches.as_it_is(lambda first: tf.data.Dataset.range(
+                first, _nearer(first + step * size, stop, step), step)))
+    else:
+        components = tuple(source.inputs)
+        blocks = tf.data.Dataset.range(0, tf.shape(components[0], tf.int64)[0], size).flat_map(
+            batches.as_it_is(lambda first: tf.data.Dataset.from_tensor_slices(
+                tuple(each[first:first + size] for each in components))))
+    return tf.data.experimental.to_variant(blocks)
+
+
+def _nearer(end: tf.Tensor, stop: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
+    return tf.where(step > 0, tf.minimum(end, stop), tf.maximum(end, stop))
 
 
 def _chain(variant: tf.Tensor) -> list[tf.Operation]:

@@ -87,3 +87,34 @@ def test_the_fingerprint_is_that_of_what_a_dataset_does():
     assert same not in (_splits(lambda: make(count=101)).fingerprint,
                         _splits(lambda: make(seed=7)).fingerprint,
                         _splits(lambda: make().shard(2, 0)).fingerprint)
+
+
+@pytest.mark.parametrize("make, num_splits", [
+    (lambda: tf.data.Dataset.range(1000).batch(3), 334),
+    (lambda: tf.data.Dataset.range(3000, 3, -2).shuffle(20, 1).map(lambda i: i).batch(64), 300),
+    (lambda: tf.data.Dataset.from_tensor_slices(np.arange(2000)).repeat(2).batch(4), 500),
+    (lambda: tf.data.Dataset.from_tensor_slices(
+        (np.arange(2000), np.ones([2000, 3]))).map(lambda i, _: i).batch(4), 500),
+    (lambda: tf.data.Dataset.range(50).batch(10), 50),
+    (lambda: tf.data.Dataset.range(9).flat_map(tf.data.Dataset.range).batch(2), 9),
+])
+def test_a_process_requests_a_batch_of_the_source_at_once(make, num_splits):
+    def read(change):
+        with tf.Graph().as_default():
+            dataset = make()
+            with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+                variant = change(batches.copied(tf.data.experimental.to_variant(dataset)))
+                chain = [variant.op]
+                while any(each.dtype == tf.variant for each in chain[0].inputs):
+                    chain.insert(0, chain[0].inputs[0].op)
+                following = tf.compat.v1.data.make_one_shot_iterator(
+                    tf.data.experimental.from_variant(variant, dataset.element_spec)).get_next()
+                numbers = []
+                with pytest.raises(tf.errors.OutOfRangeError):
+                    while True:
+                        numbers.extend(session.run(following))
+                start = [session.run(each) for each in chain[0].inputs]
+                return numbers, len(range(*start)) if len(start) == 3 else len(start[0])
+
+    (plain, _), (divided, found) = read(lambda variant: variant), read(splits.divided)
+    assert divided == plain and found == num_splits
