@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from typing import Callable, Iterator
 
 import pytest
 
-from tests.support import jobs, slurm
+from tests.support import jobs, pages, slurm
 
 pytestmark = [pytest.mark.soak, pytest.mark.cluster, pytest.mark.timeout(280)]
 _FLAGS = ["--model_fn=linear", "--input_fn=digits", "--noreport", "--num_evaluations=0"]
@@ -175,6 +176,32 @@ def test_the_tasks_of_both_components_of_a_job_with_gpus_are_one_cluster(cluster
     assert len(logs) == 4 and len(clusters) == 1
     assert [re.findall("^task +(.*)$", log, re.MULTILINE) for log in logs] == [
         ["chief:0"], ["worker:0"], ["ps:0"], ["evaluator:0"]]
+
+
+def test_a_further_job_adds_a_worker_and_takes_it_away(cluster, tmp_path):
+    """The script is that of the manual."""
+    [script] = [block.text for block in pages.blocks(pages.DOCS / "slurm.md")
+                if block.title == "elastic.sbatch"]
+    first, *ports = (each.rpartition(":")[2] for each in jobs.free_addresses(4))
+    for old, new in zip(("7000", "7001", "7002", "7003"), (first, *ports)):
+        script = script.replace(f":{old}", f":{new}")
+    slow = jobs.REPO / "tests" / "support" / "slow.py"
+    program = shlex.join([*_TRAINER, f"--model_fn={slow}", f"--input_fn={slow}", "--noreport"])
+    path = tmp_path / "elastic.sbatch"
+    path.write_text(script.replace("estimator-trainer", program).replace("=2000", "=4000"))
+    job = _submitted(cluster, path, "--ntasks=3", f"--chdir={tmp_path}")
+    log = tmp_path / f"slurm-{job}.out"
+    _until(lambda: log.exists() and "worker:1  step " in log.read_text(), "training")
+    done = cluster.run("sbatch", "--parsable", "--ntasks=1", "--nodelist=tnode-02",
+                       f"--chdir={tmp_path}", str(path), "join")
+    joined = tmp_path / f"slurm-{done.stdout.strip()}.out"
+    _until(lambda: joined.exists() and "worker:3  step " in joined.read_text(), "a worker")
+    _until(lambda: "worker:3 has joined" in log.read_text(), "its name")
+    assert cluster.run("scancel", done.stdout.strip()).returncode == 0
+    _until(lambda: "worker:3 has left" in log.read_text(), "its end")
+    _until(lambda: _state(cluster, job)[0] == "COMPLETED", "the end")
+    assert _last_lines(log.read_text()) == [
+        f"role={role} status=done" for role in ("ps:0", "worker:0", "worker:1")]
 
 
 def test_a_job_whose_roles_get_unequal_resources_trains(cluster, tmp_path):
