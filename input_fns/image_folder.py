@@ -68,6 +68,8 @@ GLOBAL_BATCH_PARAM = "batch_size"
 TRAINS_UNTIL = "no_improvement"
 INSPECTION = "input_fns.reading.folder_inspection"
 _MOST_BAD = 10  # damaged images that one sentence names
+# A path, a name and a label of each image.
+_Columns = tuple[list[Any], ...]
 # AutoGraph has nothing to convert here.
 _plain = tf.autograph.experimental.do_not_convert
 
@@ -89,37 +91,40 @@ def input_fn(
     if not images:
         raise DataFileError(f"input pipeline {place.number + 1} of {place.total} has no image"
                             " to read; expected one for each. Start fewer workers")
-    stored = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*images))))
+    columns = tuple(map(list, zip(*images)))
     if not training:
-        dataset = stored.map(functools.partial(_example, params=params, seed=None),
-                             num_parallel_calls=tf.data.AUTOTUNE).batch(place.batch_size)
+        dataset = tf.data.Dataset.from_tensor_slices(columns).map(
+            functools.partial(_example, params=params, seed=None),
+            num_parallel_calls=tf.data.AUTOTUNE).batch(place.batch_size)
     else:
         logging.info("reads %d images, part %d of %d", len(images), place.number + 1, place.total)
         make = _from_memory if params["augment"] == "light" else _from_files
-        dataset = make(stored, len(images), place, params)
+        dataset = make(columns, place, params)
     return pipeline.with_options(dataset.prefetch(tf.data.AUTOTUNE))
 
 
-def _from_files(images: tf.data.Dataset, count: int, place: pipeline.Pipeline,
+def _from_files(columns: _Columns, place: pipeline.Pipeline,
                 params: Mapping[str, Any]) -> tf.data.Dataset:
     """Returns batches to train on, of images that are read again in each epoch."""
     @_plain
     def example(number: tf.Tensor, image: Any) -> Any:
         return _example(*image, params=params, seed=tf.stack([place.seed, number]))
 
-    return _in_training_order(images, count, place, params).enumerate().map(
-        example, num_parallel_calls=tf.data.AUTOTUNE).batch(place.batch_size, drop_remainder=True)
+    if place.is_handed_out:
+        images = _handed_out(columns, place, params)
+    else:
+        images = _in_training_order(tf.data.Dataset.from_tensor_slices(columns), columns, place,
+                                    params).enumerate()
+    return images.map(example, num_parallel_calls=tf.data.AUTOTUNE).batch(
+        place.batch_size, drop_remainder=True)
 
 
-def _from_memory(images: tf.data.Dataset, count: int, place: pipeline.Pipeline,
+def _from_memory(columns: _Columns, place: pipeline.Pipeline,
                  params: Mapping[str, Any]) -> tf.data.Dataset:
     """Returns batches to train on, of images that are kept in memory if they fit there."""
     shape = (params["image_size"], params["image_size"], 3)
-
-    @_plain
-    def decoded(path: tf.Tensor, name: tf.Tensor, label: tf.Tensor) -> Any:
-        stored = augment.stored_image(tf.io.read_file(path), shape, params["background"])
-        return stored, name, label
+    images = tf.data.Dataset.from_tensor_slices(columns)
+    decoded = functools.partial(_stored, params=params)
 
     @_plain
     def changed(number: tf.Tensor, batch: Any) -> Any:
@@ -130,21 +135,43 @@ def _from_memory(images: tf.data.Dataset, count: int, place: pipeline.Pipeline,
     def decode(files: tf.data.Dataset) -> tf.data.Dataset:
         return files.map(decoded, num_parallel_calls=tf.data.AUTOTUNE)
 
-    pixels = decode(images).element_spec[0].shape.num_elements()
-    if count * pixels <= memory.LIMIT_BYTES:
-        dataset = _in_training_order(decode(images).cache(), count, place, params)
+    count = len(columns[0])
+    fits = count * decode(images).element_spec[0].shape.num_elements() <= memory.LIMIT_BYTES
+    if place.is_handed_out:
+        if fits:
+            return memory.handed_out_batches(decode(images).batch(count), count,
+                                             _order(place, params), params["epochs"], changed)
+        numbered = _handed_out(columns, place, params).map(
+            _plain(lambda number, image: (number, decoded(*image))),
+            num_parallel_calls=tf.data.AUTOTUNE).batch(place.batch_size, drop_remainder=True)
+        return numbered.map(_plain(lambda numbers, batch: changed(numbers[0], batch)),
+                            num_parallel_calls=tf.data.AUTOTUNE)
+    if fits:
+        dataset = _in_training_order(decode(images).cache(), columns, place, params)
     else:
-        dataset = decode(_in_training_order(images, count, place, params))
+        dataset = decode(_in_training_order(images, columns, place, params))
     return dataset.batch(place.batch_size, drop_remainder=True).enumerate().map(
         changed, num_parallel_calls=tf.data.AUTOTUNE)
 
 
-def _in_training_order(dataset: tf.data.Dataset, count: int, place: pipeline.Pipeline,
+def _in_training_order(dataset: tf.data.Dataset, columns: _Columns, place: pipeline.Pipeline,
                        params: Mapping[str, Any]) -> tf.data.Dataset:
     if params["shuffle_buffer"] > 0:
         # The images are sorted by class, so a smaller buffer would hold few classes.
-        dataset = dataset.shuffle(count, seed=place.seed)
+        dataset = dataset.shuffle(len(columns[0]), seed=place.seed)
     return dataset.repeat(params["epochs"] or None)
+
+
+def _handed_out(columns: _Columns, place: pipeline.Pipeline,
+                params: Mapping[str, Any]) -> tf.data.Dataset:
+    """Returns each image's place in the training, and its files' entries, in the training order."""
+    rows = memory.handed_out_rows(len(columns[0]), _order(place, params), params["epochs"])
+    return rows.map(_plain(lambda position, row: (
+        position, tuple(tf.gather(column, row) for column in columns))))
+
+
+def _order(place: pipeline.Pipeline, params: Mapping[str, Any]) -> memory.Order:
+    return memory.order_of(place.batch_size, place.seed if params["shuffle_buffer"] > 0 else None)
 
 
 def _complete(params: Mapping[str, Any], folders: class_folders.Folders) -> dict[str, Any]:
@@ -271,6 +298,14 @@ def _known_classes(params: Mapping[str, Any]) -> list[str]:
     if params["class_names"] or not params["train_dir"]:
         return list(params["class_names"])
     return class_folders.classes_of(params["train_dir"])
+
+
+@_plain
+def _stored(path: tf.Tensor, name: tf.Tensor, label: tf.Tensor, params: Mapping[str, Any]) -> Any:
+    """Reads an image as it is kept in memory."""
+    shape = (params["image_size"], params["image_size"], 3)
+    stored = augment.stored_image(tf.io.read_file(path), shape, params["background"])
+    return stored, name, label
 
 
 @_plain

@@ -11,7 +11,7 @@ from estimator_trainer.checks.plan import Plan
 from estimator_trainer.estimator import user_estimator
 from estimator_trainer.graph import graph_names
 from estimator_trainer.input import batches, iterated_input
-from estimator_trainer.input.data_service import DataService
+from estimator_trainer.input.data_service import DataService, HandedOut
 from estimator_trainer.plugins import loader
 from estimator_trainer.plugins.plugin import Plugin
 from estimator_trainer.training import loop
@@ -82,12 +82,11 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
 def _of_training(plan: Plan, passed: tf.distribute.InputContext | None
                  ) -> tf.distribute.InputContext:
     """Returns the input_context of a trainer; `passed` is that of a strategy."""
-    if passed and not plan.has_data_service:
-        return passed
-    shard = ((1, 0) if plan.has_data_service else
-             (plan.task.num_input_pipelines, plan.task.input_pipeline_id))
-    return tf.distribute.InputContext(
-        *shard, passed.num_replicas_in_sync if passed else plan.config.sync_replicas or 1)
+    num_replicas = passed.num_replicas_in_sync if passed else plan.config.sync_replicas or 1
+    if plan.has_data_service:
+        return HandedOut(num_replicas_in_sync=num_replicas)
+    return passed or tf.distribute.InputContext(
+        plan.task.num_input_pipelines, plan.task.input_pipeline_id, num_replicas)
 
 
 class _Adapted:

@@ -43,6 +43,12 @@ class DataService(Protocol):
         """Returns the records that this trainer gets of the whole training set."""
 
 
+class HandedOut(tf.distribute.InputContext):
+    """The input_context of a training set that is handed out: one pipeline, which reads all."""
+
+    is_handed_out = True
+
+
 class Dispatching:
     """The dispatcher, in the chief's process; its journal lets a restarted job continue."""
 

@@ -74,11 +74,15 @@ def batches(
     decoded = (_records(shares, form, None).batch(_DECODED_AT_A_TIME)
                .map(form.decode, num_parallel_calls=tf.data.AUTOTUNE).unbatch())
     most = _most_in_memory(shares, decoded, form.least_bytes) if training else 0
-    if most and params["epochs"] != 1:
+    if most and pipeline.is_handed_out:
+        dataset = memory.handed_out_batches(
+            decoded.batch(most), most, memory.order_of(pipeline.batch_size, seed),
+            params["epochs"], lambda _, batch: form.finish(batch))
+    elif most and params["epochs"] != 1:
         dataset = memory.training_batches(decoded.batch(most), pipeline.batch_size,
                                           params["epochs"], seed, form.finish)
     else:
-        records = _records(shares, form, seed)
+        records = _records(shares, form, seed, pipeline.is_handed_out)
         if seed is not None:
             records = records.shuffle(params["shuffle_buffer"], seed=seed)
         if training:
@@ -88,19 +92,29 @@ def batches(
     return with_options(dataset.prefetch(tf.data.AUTOTUNE))
 
 
-def _records(shares: list[tuple[str, int, int]], form: Form,
-             seed: Optional[int]) -> tf.data.Dataset:
+def _records(shares: list[tuple[str, int, int]], form: Form, seed: Optional[int],
+             is_handed_out: bool = False) -> tf.data.Dataset:
     """Returns the stored records; with a seed, from several files at a time, in any order."""
     shuffled = seed is not None
+    cycle = min(_FILES_AT_A_TIME, len(shares)) if shuffled else 1
+    if shuffled and is_handed_out:
+        # A process must not take the files that others could read.
+        cycle = files_of_process(len(shares))
+        shares = [shares[i] for i in np.random.default_rng(seed).permutation(len(shares))]
     paths, *parts = zip(*shares)
     opened = tf.data.Dataset.from_tensor_slices((list(paths), *np.array(parts, np.int64)))
-    if shuffled:
+    if shuffled and not is_handed_out:
         opened = opened.shuffle(len(shares), seed=seed)
     # Without a seed the order matters, so the files are read one after the other.
     return opened.interleave(
         lambda path, parts, part: form.open_file(path).shard(parts, part),
-        cycle_length=min(_FILES_AT_A_TIME, len(shares)) if shuffled else 1,
-        block_length=_RECORDS_AT_A_TIME, num_parallel_calls=tf.data.AUTOTUNE if shuffled else None)
+        cycle_length=cycle, block_length=_RECORDS_AT_A_TIME,
+        num_parallel_calls=tf.data.AUTOTUNE if shuffled else None)
+
+
+def files_of_process(num_files: int) -> int:
+    """Returns how many files a process reads at a time where up to eight divide a set."""
+    return max(1, min(_FILES_AT_A_TIME, num_files // 64))
 
 
 def _most_in_memory(shares: list[tuple[str, int, int]], decoded: tf.data.Dataset,

@@ -7,12 +7,49 @@ records' numbers (the op of `tf.random.experimental.index_shuffle`).
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import tensorflow as tf
 
 # TFDS has the same limit for encoded files, but decoded images are many times larger.
 LIMIT_BYTES = 250 * 1024**2
+# More batches than a training has, and less than an int64 holds of records.
+_ENDLESS = 2**40
+_MOST_AT_A_TIME, _LEAST_REQUESTS = 16, 128
+
+
+class Order(NamedTuple):
+    """The order of a training on records that have a number.
+
+    Attributes:
+      batch_size: Number of records in a batch.
+      seeds: The two seeds of the order; None for the order of the numbers.
+    """
+
+    batch_size: int
+    seeds: Optional[tuple[int, int]]
+
+    def positions(self, number: tf.Tensor) -> tf.Tensor:
+        """Returns the places of a batch's records in the training, int64 [batch]."""
+        return number * self.batch_size + tf.range(self.batch_size, dtype=tf.int64)
+
+    def rows(self, number: tf.Tensor, total: Any) -> tf.Tensor:
+        """Returns the numbers of a batch's records among `total` ones, int64 [batch]."""
+        positions = self.positions(number)
+        rows = positions % total
+        if self.seeds is None:
+            return rows
+        return _permuted(rows, positions // total, tf.cast(total, tf.int64), self.seeds)
+
+    def gathered(self, number: tf.Tensor, everything: Any) -> Any:
+        """Returns a batch of all records."""
+        rows = self.rows(number, _count(everything))
+        return tf.nest.map_structure(lambda tensor: tf.gather(tensor, rows), everything)
+
+
+def order_of(batch_size: int, seed: Optional[int]) -> Order:
+    """Returns the order that a seed decides, together with the graph's; see `training_batches`."""
+    return Order(batch_size, None if seed is None else tf.compat.v1.get_seed(seed))
 
 
 def record_bytes(records: tf.data.Dataset) -> Optional[int]:
@@ -44,27 +81,79 @@ def training_batches(
       finish: A function from a batch, structured as a record of tensors [batch, ...], to what the
         dataset yields.
     """
-    seeds = None if seed is None else tf.compat.v1.get_seed(seed)
+    order = order_of(batch_size, seed)
     whole = whole.cache()
-
-    def count(everything: Any) -> tf.Tensor:
-        return tf.shape(tf.nest.flatten(everything)[0], tf.int64)[0]
-
-    def gather(number: tf.Tensor, everything: Any) -> Any:
-        total = count(everything)
-        position = number * batch_size + tf.range(batch_size, dtype=tf.int64)
-        rows = position % total
-        if seeds is not None:
-            rows = _permuted(rows, position // total, total, seeds)
-        return finish(tf.nest.map_structure(lambda tensor: tf.gather(tensor, rows), everything))
 
     # Only with a repeat does tf.data know that a dataset has no end.
     numbers = tf.data.Dataset.range(2**62).repeat()
     numbered = tf.data.Dataset.zip((numbers, whole.repeat()))
     if epochs:
         numbered = numbered.take_while(
-            lambda number, everything: (number + 1) * batch_size <= count(everything) * epochs)
-    return numbered.map(gather, num_parallel_calls=tf.data.AUTOTUNE)
+            lambda number, everything: (number + 1) * batch_size <= _count(everything) * epochs)
+    return numbered.map(lambda number, everything: finish(order.gathered(number, everything)),
+                        num_parallel_calls=tf.data.AUTOTUNE)
+
+
+def handed_out_batches(
+    whole: tf.data.Dataset,
+    most: int,
+    order: Order,
+    epochs: int,
+    finish: Callable[[tf.Tensor, Any], Any],
+) -> tf.data.Dataset:
+    """Returns the same batches as `training_batches`, for processes that divide the dataset.
+
+    The source of the dataset is a range of the batches' numbers, of which each process takes other
+    ones. Each process reads `whole` once.
+
+    Args:
+      whole: As for `training_batches`, with one record or more.
+      most: Number of records, or an upper bound.
+      order: The order of the records.
+      epochs: As for `training_batches`.
+      finish: As for `training_batches`, of the batch's number, an int64 scalar, and the batch.
+    """
+    whole = whole.cache()
+    last = most * epochs // order.batch_size if epochs else _ENDLESS
+    # A process requests several numbers at a time; a slow one has to leave some to the others.
+    at_a_time = max(1, min(_MOST_AT_A_TIME, last // _LEAST_REQUESTS))
+
+    def numbered(start: tf.Tensor) -> tf.data.Dataset:
+        everything = tf.data.experimental.get_single_element(whole)
+        end = tf.minimum(start + at_a_time, last)
+        if epochs:
+            end = tf.minimum(end, _count(everything) * epochs // order.batch_size)
+        return tf.data.Dataset.zip((tf.data.Dataset.range(start, end),
+                                    tf.data.Dataset.from_tensors(everything).repeat()))
+
+    dataset = tf.data.Dataset.range(0, last, at_a_time).flat_map(numbered).map(
+        lambda number, everything: finish(number, order.gathered(number, everything)),
+        num_parallel_calls=tf.data.AUTOTUNE)
+    return dataset if epochs else _endless(dataset)
+
+
+def handed_out_rows(records: int, order: Order, epochs: int) -> tf.data.Dataset:
+    """Returns the records of full batches, for processes that divide the dataset.
+
+    An element is a pair of int64 scalars: a record's place in the training, and its number among
+    `records`. The source is a range of the batches' numbers.
+    """
+    def batch(number: tf.Tensor) -> tf.data.Dataset:
+        return tf.data.Dataset.from_tensor_slices(
+            (order.positions(number), order.rows(number, records)))
+
+    last = records * epochs // order.batch_size if epochs else _ENDLESS
+    dataset = tf.data.Dataset.range(last).flat_map(batch)
+    return dataset if epochs else _endless(dataset)
+
+
+def _endless(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Returns the dataset, of which tf.data then knows that it has no end."""
+    return dataset.apply(tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
+
+
+def _count(everything: Any) -> tf.Tensor:
+    return tf.shape(tf.nest.flatten(everything)[0], tf.int64)[0]
 
 
 def _permuted(rows: tf.Tensor, epochs: tf.Tensor, total: tf.Tensor,

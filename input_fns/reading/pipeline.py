@@ -28,12 +28,14 @@ class Pipeline(NamedTuple):
       total: Number of pipelines.
       batch_size: Number of examples in one of its batches, for one replica.
       seed: Seed of its training order, different for each pipeline.
+      is_handed_out: Whether several processes divide the training set while they read it.
     """
 
     number: int
     total: int
     batch_size: int
     seed: int
+    is_handed_out: bool = False
 
 
 def pipeline_of(
@@ -55,7 +57,8 @@ def pipeline_of(
                     total=context.num_input_pipelines,
                     batch_size=_replica_batch_size(params["batch_size"],
                                                    context.num_replicas_in_sync),
-                    seed=zlib.crc32(f"{params['seed']}/{number}".encode()))
+                    seed=zlib.crc32(f"{params['seed']}/{number}".encode()),
+                    is_handed_out=getattr(context, "is_handed_out", False))
 
 
 def with_options(dataset: tf.data.Dataset) -> tf.data.Dataset:

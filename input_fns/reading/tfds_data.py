@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import functools
-from typing import Any, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional
 
 from absl import logging
 import tensorflow as tf
@@ -23,7 +23,8 @@ import tensorflow_datasets as tfds
 
 from input_fns.reading import memory
 from input_fns.reading.errors import DataParamError
-from input_fns.reading.pipeline import pipeline_of, with_options
+from input_fns.reading.files import files_of_process
+from input_fns.reading.pipeline import Pipeline, pipeline_of, with_options
 from input_fns.reading.tfds_images import resized, resized_shapes, uint8_images, uneven
 from input_fns.reading.tfds_shard import Shard, shard_of
 
@@ -50,8 +51,7 @@ def read(
       `[batch, height, width, channels]` float32 in [0, 1]; other features are as in TFDS.
     """
     training = mode == "train"
-    split = params["train_split" if training else "eval_split"]
-    shard = shard_of(builder, split, input_context)
+    shard = shard_of(builder, params["train_split" if training else "eval_split"], input_context)
     _check_label(builder, params["label"])
     pipeline = pipeline_of(params, input_context)
     shapes = resized_shapes(builder, params)
@@ -60,7 +60,9 @@ def read(
                                images=tuple(uint8_images(builder, params["label"])))
     if training:
         logging.info("reads shard %d/%d of %s/%s (%s, %d records)", shard.pipeline_id + 1,
-                     shard.pipelines, builder.name, split, shard.way, shard.records)
+                     shard.pipelines, builder.name, params["train_split"], shard.way, shard.records)
+        if pipeline.is_handed_out:
+            return _handed_out(builder, shard, params, pipeline, finish)
     dataset = _records(builder, shard, params, tuple(shapes))
     is_small = training and params["epochs"] != 1 and _is_small(dataset, builder, shard)
     if is_small and not shapes:
@@ -82,6 +84,45 @@ def read(
         synchronous = input_context is not None and input_context.num_replicas_in_sync > 1
         dataset = dataset.take(_num_batches(shard, params, pipeline.batch_size, synchronous))
     return with_options(dataset.prefetch(tf.data.AUTOTUNE))
+
+
+def _handed_out(
+    builder: tfds.core.DatasetBuilder,
+    shard: Shard,
+    params: Mapping[str, Any],
+    pipeline: Pipeline,
+    finish: Callable[[Any], Any],
+) -> tf.data.Dataset:
+    """Returns batches to train on, for processes that divide the dataset."""
+    size, epochs = pipeline.batch_size, params["epochs"]
+    seed = pipeline.seed if params["shuffle_buffer"] > 0 else None
+    shapes = resized_shapes(builder, params)
+    if epochs:
+        _num_batches(shard, params, size, synchronous=False)
+    dataset = _records(builder, shard, params, tuple(shapes))
+    if _is_small(dataset, builder, shard):
+        order = memory.order_of(size, seed)
+        batches = functools.partial(memory.handed_out_batches, dataset.batch(shard.records),
+                                    shard.records, order, epochs)
+        if not shapes:
+            return with_options(batches(lambda _, batch: finish(batch)).prefetch(tf.data.AUTOTUNE))
+        numbered = batches(lambda number, batch: (order.positions(number), batch)).unbatch()
+    else:
+        # TFDS has shuffled the records when it wrote them.
+        files = builder.info.splits[shard.split].num_shards
+        dataset = _training_order(
+            _records(builder, shard, params, tuple(shapes), at_a_time=files_of_process(files)),
+            False, params, seed)
+        numbered = dataset.map(lambda record: (_drawn(pipeline.seed), record))
+    resize = functools.partial(resized, shapes=shapes, kind=params["augment"], seed=pipeline.seed)
+    return with_options(
+        numbered.map(resize, num_parallel_calls=tf.data.AUTOTUNE).batch(size, drop_remainder=True)
+        .map(finish, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE))
+
+
+def _drawn(seed: int) -> tf.Tensor:
+    """Returns a random number, int64, in place of a record's place in the training."""
+    return tf.random.uniform([], maxval=2**62, dtype=tf.int64, seed=seed)
 
 
 def known_params(
@@ -114,17 +155,18 @@ def _records(
     params: Mapping[str, Any],
     encoded: tuple[str, ...],
     shuffle_seed: Optional[int] = None,
+    at_a_time: int = 1,
 ) -> tf.data.Dataset:
-    """Returns the records, decoded except for the images `encoded`.
+    """Returns the records, decoded except for the images `encoded`, from `at_a_time` files.
 
-    With a seed, the records come from several files at a time, in any order.
+    With a seed, the records come from 16 files at a time, in any order.
     """
     shuffle_files = shuffle_seed is not None and not builder.info.disable_shuffling
     read_config = tfds.ReadConfig(try_autocache=False,
                                   skip_prefetch=True,
                                   add_tfds_id=params["tfds_id"],
                                   shuffle_seed=shuffle_seed,
-                                  interleave_cycle_length=16 if shuffle_files else 1)
+                                  interleave_cycle_length=16 if shuffle_files else at_a_time)
     dataset = builder.as_dataset(split=shard.split,
                                  shuffle_files=shuffle_files,
                                  decoders={name: tfds.decode.SkipDecoding() for name in encoded},

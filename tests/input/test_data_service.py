@@ -1,5 +1,6 @@
 """A training set is handed out: each record once, whatever the dataset is made of."""
 
+import functools
 import threading
 
 import numpy as np
@@ -9,7 +10,9 @@ import tensorflow as tf
 from estimator_trainer import errors
 from estimator_trainer.cluster import task_config
 from estimator_trainer.coordination.job_state import JobStateReader, JobStateWriter
-from estimator_trainer.input.data_service import Dispatching, Receiving
+from estimator_trainer.input.data_service import Dispatching, HandedOut, Receiving
+from input_fns import tfrecord
+from tests.support import example_files
 
 
 def _task(role):
@@ -89,20 +92,34 @@ def test_a_worker_whose_dataset_is_another_one_ends(service):
         _read(receiving, lambda: tf.data.Dataset.range(20).shard(2, 1), [])
 
 
-def test_a_restarted_job_continues_in_the_pass(service, tmp_path):
+def _of_records(folder):
+    files = folder / "records"
+    if not files.exists():
+        files.mkdir()
+        example_files.write_files(files, 3, 1000)
+    return tfrecord.input_fn("train", {
+        **tfrecord.DEFAULT_PARAMS, "train_files": f"{files}/*", "image": "", "key": "key",
+        "schema": {"label": {"dtype": "int64", "shape": []}}, "batch_size": 5, "epochs": 1,
+        "num_classes": 10}, HandedOut()).map(
+            lambda features, _: tf.strings.to_number(tf.strings.substr(features["key"], 4, 9)))
+
+
+@pytest.mark.parametrize("make_in", [lambda _: _thousand(), _of_records], ids=["range", "tfrecord"])
+def test_a_restarted_job_continues_in_the_pass(make_in, service, tmp_path):
+    make = functools.partial(make_in, tmp_path)
     first, second = [], []
-    _read(service[0], _thousand, first, most=20)
+    _read(service[0], make, first, most=20)
     service[0].close()
     _save(tmp_path)
     again = Dispatching(str(tmp_path), *_chief(tmp_path))
-    _read(again, _thousand, second)
+    _read(again, make, second)
     # The data worker of the first run had some batches ready.
     assert len(first) == 100 and 700 < len(second) <= 900
     assert not set(first) & set(second)
     again.end_epochs()
     new = Dispatching(str(tmp_path), *_chief(tmp_path))
     later = []
-    _read(new, _thousand, later)
+    _read(new, make, later)
     assert sorted(later) == list(range(1000))
     new.end_epochs()
 
