@@ -92,6 +92,8 @@ def _records(run: ChiefRun, plugins: LoadedPlugins, hooks: experiment_lib.Traini
         return ""
     made = hooks.end.step - run.service.first_step
     of_pass, passes = run.service.size
+    if "epochs" in plugins.params:
+        passes = plugins.params["epochs"] or -1
     found = trained_records.described(
         [hooks.trained.trained, *run.state.trained()],
         made * experiment_lib.num_synchronous(run.config, run.task),
