@@ -30,6 +30,16 @@ def train(run: FollowerRun) -> Result:
     if final_state:
         return outcome.follow(task, final_state)
     run = _among_others(run)
+    try:
+        return _train(run)
+    except errors.Interrupted:
+        if run.task.has_joined:  # Signalled before its first step, too.
+            run.state.leave(task.index)
+        raise
+
+
+def _train(run: FollowerRun) -> Result:
+    """Trains among the others until training ends, and returns why it ended."""
     strategies = strategy.of_plan(run.plan)
     stop_lib.reclaim_sigterm()
     plugins = loaded_plugins.load(run.plan)
@@ -39,10 +49,10 @@ def train(run: FollowerRun) -> Result:
                                       experiment_lib.evaluation_log(run, plugins), hooks,
                                       service=run.service)
     experiment_lib.train(run, experiment, hooks)
-    if task.is_all_reduce or run.task.has_joined or not run.stop.is_to_be_continued:
+    if run.task.is_all_reduce or run.task.has_joined or not run.stop.is_to_be_continued:
         # A worker that will be started again has more input to read; a chief that was started
         # meanwhile would take the input for ended. One that joined has no input of its own.
-        run.state.leave(task.index)
+        run.state.leave(run.task.index)
     return outcome.left(run, hooks.end)
 
 
