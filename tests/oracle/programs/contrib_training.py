@@ -389,7 +389,10 @@ def _until_the_end(fetches, most=20):
         coordinator = tf.train.Coordinator()
         threads = tf.train.start_queue_runners(session, coordinator)
         # A batch that waits while the last sequence comes in may wait for ever.
-        time.sleep(.5)
+        used = -1.
+        while time.process_time() - used > .01:
+            used = time.process_time()
+            time.sleep(.5)
         try:
             for _ in range(most):
                 found.append(session.run(fetches))
