@@ -119,8 +119,20 @@ def load(plan: Plan) -> LoadedPlugins:
     data = record_file.described(spec.features, spec.labels, loaded.data)
     edited = changes.log_changes(
         plan.recorded, plan.changes, plan.config.allow_changed, data, loaded.sources)
+    changes.log_trainers(plan.recorded, plan.task, *_shared_batch(plan))
     receiver_fn = _receiver_fn(plan, module, spec, loaded.params, key)
     return dataclasses.replace(loaded, receiver_fn=receiver_fn, data=data, edited=edited)
+
+
+def _shared_batch(plan: Plan) -> tuple[int, str]:
+    """Returns the examples that all trainers share in a step, 0 if unknown, and what says so."""
+    if plan.config.global_batch_size:
+        given = plan.config.global_batch_size
+        return given, str(Setting("global_batch_size", given))
+    data = plan.train_data or plan.data
+    key = data.global_batch_param if data else ""
+    size = plan.params.values.get(key) if plan.params and key else 0
+    return (size, f"{key}={size}") if isinstance(size, int) else (0, "")
 
 
 def load_for_prediction(plan: Plan, features: Any = None) -> LoadedPlugins:

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import importlib.util
 import json
 import os.path
@@ -11,13 +12,14 @@ import socket
 import sys
 import tempfile
 import time
-from typing import Iterator, Mapping, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
 from estimator_trainer import deadlines, environment, errors, machine, redaction, result
 from estimator_trainer.checks import model_dir_name, run_plan
-from estimator_trainer.checks.plan import Invocation
+from estimator_trainer.checks.plan import Invocation, Plan
+from estimator_trainer.cluster import task_config
 from estimator_trainer.launcher.fork_server import ForkServer
-from estimator_trainer.launcher.supervisor import Screen, Supervisor, table
+from estimator_trainer.launcher.supervisor import Environments, Screen, Supervisor, table
 from estimator_trainer.launcher.task_process import describe, TaskProcess
 from estimator_trainer.launcher.wanted_workers import WantedWorkers
 from estimator_trainer.plugins.source_files import Script
@@ -47,11 +49,8 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     Raises:
       ConfigError: for any problem that is found before a task starts.
     """
-    folder = model_dir = ""
-    if not script:
-        folder = config.model_dir or variables.aip_model_dir or model_dir_name.make_scratch()
-        model_dir = model_dir_name.of_trial(folder, variables.trial, variables.aip_model_dir)
-    tasks = [(job.chief_name if role == "chief" else role, i) for role, i in job.all_tasks]
+    folder, model_dir = ("", "") if script else _folders(config, variables)
+    tasks = named_tasks(job, job.all_tasks)
     names = [f"{role}:{index}" for role, index in tasks]
     screen = Screen(names, config.max_steps, is_coloured=not variables.no_color)
     with reserved(job.host, tasks) as cluster:
@@ -74,7 +73,10 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
                     f" each with {shares[0][0]} threads an op; logs in {log_dir}")
         if is_shown := config.report and bool(model_dir):
             screen.line("launch", model_dir_name.while_it_runs(model_dir))
-        supervisor = _supervisor(job, children, screen, log_dir, model_dir)
+        supervisor = _supervisor(
+            job, children, screen, log_dir, model_dir,
+            functools.partial(_batch_problem, plan, cluster, variables.cuda_visible_devices),
+            functools.partial(_environments, job, cluster, command, gpus))
         with running_tensorboard(screen, log_dir, model_dir if job.tensorboard else ""):
             code = supervisor.run()
         if is_shown and code != errors.ConfigError.exit_code:
@@ -85,16 +87,23 @@ def run(job: JobConfig, config: TrainerConfig, flags: Sequence[str],
     return code
 
 
+def _folders(config: TrainerConfig, variables: environment.Environment) -> tuple[str, str]:
+    """Returns the model_dir that the tasks get, and the one of this trial below it."""
+    folder = config.model_dir or variables.aip_model_dir or model_dir_name.make_scratch()
+    return folder, model_dir_name.of_trial(folder, variables.trial, variables.aip_model_dir)
+
+
 def _supervisor(job: JobConfig, children: Sequence[TaskProcess], screen: Screen,
-                log_dir: pathlib.Path, model_dir: str) -> Supervisor:
+                log_dir: pathlib.Path, model_dir: str, problem: Callable[[int], str],
+                environments: Environments) -> Supervisor:
     supervisor = Supervisor(children, job.max_restarts, screen, model_dir)
     if job.most_workers > job.worker:
         wanted = WantedWorkers(log_dir, job.worker, job.most_workers,
-                               lambda text: screen.line("launch", text))
+                               lambda text: screen.line("launch", text), problem)
         screen.line("launch", f"{job.worker} to {job.most_workers} workers, as many as are in"
                     f" {wanted.path}")
         supervisor.follow(wanted, [child for child, task in zip(children, job.all_tasks)
-                                   if task not in job.tasks])
+                                   if task not in job.tasks], None if job.ps else environments)
     return supervisor
 
 
@@ -109,6 +118,35 @@ def tf_configs(tasks: Sequence[tuple[str, int]], cluster: Mapping[str, list[str]
     return [json.dumps({
         "cluster": cluster if role == "ps" or role == "worker" and index >= num_workers
         else at_start, "task": {"type": role, "index": index}}) for role, index in tasks]
+
+
+def _environments(job: JobConfig, cluster: Mapping[str, list[str]], command: Sequence[str],
+                  gpus: Sequence[str], num_workers: int) -> dict[str, dict[str, str]]:
+    """Returns the environment of each task, by name, in a job without ps of that many workers."""
+    now = dataclasses.replace(job, worker=num_workers)
+    tasks = named_tasks(now, now.tasks)
+    shares = divide(now.tasks, gpus, machine.num_cores())
+    return {f"{role}:{index}": _environment(text, share, command) for (role, index), text, share in
+            zip(tasks, tf_configs(tasks, cluster, num_workers), shares)}
+
+
+def named_tasks(job: JobConfig, tasks: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Returns (role, index) of the tasks, with the chief's name in this job."""
+    return [(job.chief_name if role == "chief" else role, index) for role, index in tasks]
+
+
+def _batch_problem(plan: Plan, cluster: Mapping[str, list[str]],
+                   cuda_visible_devices: str | None, num_workers: int) -> str:
+    """Returns a sentence on a global batch that so many workers and a chief cannot share, or ""."""
+    data = plan.train_data or plan.data
+    if data is None or plan.params is None:
+        return ""  # Only the script knows its batches.
+    tf_config, = tf_configs([(next(iter(cluster)), 0)], cluster, num_workers)
+    replicas = run_plan.count_replicas(
+        plan.config, task_config.parse(tf_config), cuda_visible_devices)
+    _, _, problem = run_plan.share_batch(
+        plan.config.global_batch_size, data, plan.params, replicas)
+    return f"{problem}." if problem else ""
 
 
 def _own_problems(job: JobConfig, config: TrainerConfig,

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, Sequence, TextIO
+from typing import Any, Callable, Mapping, Sequence, TextIO
 
 from estimator_trainer import deadlines, logs, redaction, result, storage
 from estimator_trainer.launcher import task_process
@@ -84,6 +84,10 @@ def table(children: Sequence[task_process.TaskProcess]) -> list[str]:
             for row in rows]
 
 
+# Returns the environment of each task, by name, in a job of that many workers.
+Environments = Callable[[int], Mapping[str, dict[str, str]]]
+
+
 class Supervisor:
     """Starts the children, restarts them like a scheduler, and ends them all."""
 
@@ -94,6 +98,8 @@ class Supervisor:
         self._children, self._running = list(children), list(children)
         self._spare: list[task_process.TaskProcess] = []
         self._wanted: WantedWorkers | None = None
+        self._environments: Environments | None = None
+        self._is_stopping = False  # All tasks end, and start again with another number of workers.
         self._max_restarts, self._model_dir = max_restarts, model_dir
         self._screen, self._has_chief = screen, has_chief
         self._print = functools.partial(screen.line, "launch")
@@ -103,9 +109,14 @@ class Supervisor:
         self._terminates_at: float | None = None
         self._kills_at: float | None = None
 
-    def follow(self, wanted: WantedWorkers, spare: Sequence[task_process.TaskProcess]) -> None:
-        """Lets the job have as many workers as are wanted; `spare` do not run from the start."""
-        self._wanted, self._spare = wanted, list(spare)
+    def follow(self, wanted: WantedWorkers, spare: Sequence[task_process.TaskProcess],
+               environments: Environments | None = None) -> None:
+        """Lets the job have as many workers as are wanted; `spare` do not run from the start.
+
+        With `environments` all tasks start again for another number of workers, because each step
+        needs all of them. Without, the workers join and leave one by one.
+        """
+        self._wanted, self._spare, self._environments = wanted, list(spare), environments
         self._running = [child for child in self._children if child not in spare]
 
     def run(self) -> int:
@@ -143,6 +154,8 @@ class Supervisor:
                 self._restart(child, now)
             elif (code := child.poll()) is not None:
                 self._on_exit(child, code)
+        if self._is_stopping and not self._running and self._code is None:
+            self._start_all()
         if self._terminates_at and now >= self._terminates_at:
             self._terminates_at = None
             for child in self._running:
@@ -156,6 +169,9 @@ class Supervisor:
     def _resize(self, wanted: WantedWorkers) -> None:
         """Starts workers, or lets those with the highest numbers leave."""
         self._print(f"{wanted.number} workers are wanted now")
+        if self._environments:
+            self._stop_all()
+            return
         num_spare = wanted.number - wanted.least
         for child in self._spare[:num_spare]:
             child.is_leaving = False
@@ -168,11 +184,53 @@ class Supervisor:
                 child.is_leaving = True
                 child.signal(signal.SIGTERM)
 
+    def _stop_all(self) -> None:
+        """Lets all tasks save and end, after which they start with another number of workers."""
+        if self._is_stopping:
+            return
+        self._is_stopping = True
+        self._print("every task saves and ends, and starts again from this checkpoint")
+        self._running = [child for child in self._running if child.name not in self._starts_at]
+        self._starts_at.clear()
+        for child in self._running:
+            child.signal(signal.SIGTERM)
+        self._kills_at = time.monotonic() + deadlines.STOP_SECS
+
+    def _start_all(self) -> None:
+        """Starts all tasks of a job with the wanted number of workers."""
+        assert self._wanted and self._environments
+        self._is_stopping, self._kills_at = False, None
+        environments = self._environments(self._wanted.number)
+        for child in self._children:
+            child.restarts = 0
+            if child.name in environments:
+                child.environment = environments[child.name]
+                child.start()
+                self._running.append(child)
+            elif child.state != task_process.NOT_STARTED:
+                child.state = "left"
+
+    def _has_fewer(self, child: task_process.TaskProcess, code: int, how: str) -> bool:
+        """Wants fewer workers after the last restart of a task; returns whether the job may go on.
+
+        Without its chief it may not, unless the chief ended with 142, because it lost another task.
+        """
+        is_of_chief = child is self._children[0] and code < 0
+        if not self._environments or not self._wanted or is_of_chief:
+            return False
+        fewer = [number for number in range(self._wanted.least, self._wanted.number)
+                 if not self._wanted.problem(number)]
+        if fewer:
+            self._wanted.put(fewer[-1])
+            self._print(f"{child.name}: {how}; the job goes on with {fewer[-1]} workers")
+        return bool(fewer)
+
     def _on_leave(self, child: task_process.TaskProcess) -> None:
         """Counts a worker as gone that was to leave, however it ended."""
         self._running.remove(child)
-        child.state = "left"
-        self._print(f"{child.name} has left")
+        if child.is_leaving:
+            child.state = "left"
+            self._print(f"{child.name} has left")
 
     def _restart(self, child: task_process.TaskProcess, now: float) -> None:
         if self._code is not None:
@@ -189,10 +247,10 @@ class Supervisor:
         how = task_process.describe(code)
         child.state = "done" if code == 0 else how
         self._write_exit(child, code)
-        if child.is_leaving and self._code is None:
+        is_retried = code < 0 or code in _RETRIED
+        if self._code is None and (child.is_leaving or self._is_stopping and is_retried):
             self._on_leave(child)
             return
-        is_retried = code < 0 or code in _RETRIED
         if self._code is None and is_retried and child.restarts < self._max_restarts:
             self._keep_first_failure(child, how)
             self._print(f"{child.name}: {how}; starts it again"
@@ -207,7 +265,7 @@ class Supervisor:
         elif code and self._code is None:
             self._keep_first_failure(child, how)
             gives_up = f" after {child.restarts} restarts: gives up" if is_retried else ""
-            if child in self._spare and is_retried:
+            if child in self._spare and is_retried and not self._environments:
                 self._print(f"{child.name}: {how}{gives_up}; the job goes on without it")
                 return
             if child.name.startswith("evaluator:"):
@@ -215,6 +273,9 @@ class Supervisor:
                           else "its chief evaluates and exports at the end")
                 self._print(f"{child.name}: {how}{gives_up}; the job goes on without it, and"
                             f" {others}")
+                return
+            if is_retried and self._has_fewer(child, code, how + gives_up):
+                self._stop_all()
                 return
             self._print(f"{child.name}: {how}{gives_up}; ends the job")
             # A task that failed has written this for the others; a killed task has not.

@@ -11,6 +11,7 @@ from typing import Any, Iterable, Mapping, Sequence
 from absl import logging
 
 from estimator_trainer import errors, redaction
+from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.plugins.params import Params
 from estimator_trainer.plugins.plugin import KINDS, Plugin
 from estimator_trainer.record import run_record
@@ -131,6 +132,30 @@ def log_changes(recorded: RecordedRun | None, found: Iterable[Change], allowed: 
             logging.warning("the source of --%s is not what wrote the checkpoints: %s changed",
                             kind, ", ".join(paths))
     return edited
+
+
+def log_trainers(recorded: RecordedRun | None, task: TaskConfig, batch: int, flag: str) -> None:
+    """Logs what another number of trainers means for a step of an all-reduce that is resumed.
+
+    `batch` is the number of examples that all trainers share in a step, by the setting or param
+    `flag`; 0 if only the input_fn knows.
+    """
+    # Other tasks may read the record when the chief has added this run.
+    if recorded is None or not recorded.is_resumed or not recorded.record.runs or (
+            not task.is_chief):
+        return
+    cluster, now = recorded.record.runs[-1].get("cluster", {}), task.num_trainers
+    before = max(1, cluster.get("chief", 0) + cluster.get("worker", 0))
+    if before == now or "ps" in cluster or "ps" in task.cluster:
+        return
+    numbers = f"the number of trainers is {now}, and was {before}"
+    if batch:
+        logging.info("%s; a step has %d examples in all (%s)", numbers, batch, flag)
+    else:
+        logging.warning(
+            "%s; if the input_fn makes a batch for each of them, a step has %s times as many"
+            " examples now. It has N with any number by %s.", numbers, f"{now / before:.3g}",
+            errors.Setting("global_batch_size", errors.Words("N")))
 
 
 def _check_names(allowed: Iterable[str], known: set[str]) -> None:

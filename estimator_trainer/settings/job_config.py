@@ -63,8 +63,8 @@ class JobConfig:
     chief: int = setting(
         THE_JOB, 1, "Number of chiefs: 1, or 0 if worker:0 is to be the chief.", minimum=0)
     worker: int = setting(
-        THE_JOB, 0, "Number of workers; LEAST:MOST, as in 2:8, for a job with ps whose workers join"
-        " and leave while it runs.", minimum=0)
+        THE_JOB, 0, "Number of workers; LEAST:MOST, as in 2:8, for a job whose workers join and"
+        " leave while it trains.", minimum=0)
     ps: int = setting(THE_JOB, 0, "Number of parameter servers.", minimum=0)
     evaluator: int = setting(
         THE_JOB, 0, "Number of evaluators, which share out the checkpoints; 0: the chief"
@@ -130,12 +130,7 @@ class JobConfig:
         put_home_in_paths(self)
         object.__setattr__(self, "worker", _num_workers(self.worker))
         problems = out_of_range(self)
-        if self.most_workers > self.worker and not self.ps:
-            problems.append(Problem(
-                "worker", f"{self.worker}:{self.most_workers}", "and the job has no ps, without"
-                " which all trainers make each step together", example=Setting("ps", 1),
-                expected="one number, or a ps"))
-        elif self.most_workers > self.worker and self.worker == 1 and not self.chief:
+        if self.most_workers > self.worker and self.worker == 1 and not self.chief:
             problems.append(Problem(
                 "worker", f"1:{self.most_workers}", "and worker:0 is the chief, beside which a job"
                 " begins with a worker", beside=Setting("chief", 0), expected="at least 2 workers",
@@ -160,6 +155,10 @@ class JobConfig:
 
         Raises ConfigError if the job has other tasks.
         """
+        if self.most_workers > self.worker:
+            raise ConfigError(Problem(
+                "worker", f"{self.worker}:{self.most_workers}", "and each worker predicts its share"
+                " of the files", "one number", Setting("worker", self.most_workers)))
         refuse(Problem(role, getattr(self, role), "and the tasks that predict are workers",
                        example=(Setting(role, 0), Setting("worker", 3)))
                for role in ("ps", "evaluator", "data_worker") if getattr(self, role))
