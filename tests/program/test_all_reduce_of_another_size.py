@@ -19,7 +19,7 @@ from tests.support import jobs, plain_lines
 pytestmark = pytest.mark.cluster
 
 _TIMEOUT_SECS = 120
-_STEPS = 900
+_STEPS = 500
 # All examples are in each step, so a resumed training sees what an uninterrupted one would.
 _LINE = textwrap.dedent('''
     import time
