@@ -216,7 +216,8 @@ class Supervisor:
         Without its chief it may not, unless the chief ended with 142, because it lost another task.
         """
         is_of_chief = child is self._children[0] and code < 0
-        if not self._environments or not self._wanted or is_of_chief:
+        is_trainer = not child.name.startswith("data_worker:")
+        if not self._environments or not self._wanted or is_of_chief or not is_trainer:
             return False
         fewer = [number for number in range(self._wanted.least, self._wanted.number)
                  if not self._wanted.problem(number)]

@@ -42,6 +42,8 @@ def test_worker_is_a_number_or_the_least_and_the_most():
         with pytest.raises(errors.ConfigError, match="For example: --worker=2:8"):
             JobConfig(worker=wrong, ps=1)
     assert JobConfig(worker="2:8").most_workers == 8
+    with pytest.raises(errors.ConfigError, match="each worker predicts its share"):
+        JobConfig(worker="2:8").of_workers
 
 
 def test_a_ps_has_the_addresses_of_workers_that_may_come():
