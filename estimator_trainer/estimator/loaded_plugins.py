@@ -127,8 +127,8 @@ def load(plan: Plan) -> LoadedPlugins:
 def _shared_batch(plan: Plan) -> tuple[int, str]:
     """Returns the examples that all trainers share in a step, 0 if unknown, and what says so."""
     if plan.config.global_batch_size:
-        size = plan.config.global_batch_size
-        return size, str(Setting("global_batch_size", size))
+        flag = Setting("global_batch_size", plan.config.global_batch_size)
+        return plan.config.global_batch_size, str(flag)
     data = plan.train_data or plan.data
     key = data.global_batch_param if data else ""
     size = plan.params.values.get(key) if plan.params and key else 0
