@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from benchmarks.chaos import job as job_lib, outcome as outcome_lib, promises, schedules
+from benchmarks.chaos import cases, job as job_lib, outcome as outcome_lib, promises, schedules
 from tests.support import jobs
 
 
@@ -152,3 +152,16 @@ def test_cases_keep_every_promise(names, tmp_path):
                          capture_output=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr[-3000:]
     assert pathlib.Path(tmp_path).is_dir() and " 0 wrong" in ran.stdout
+
+
+_NETWORK = [name for name in cases.all_cases() if name.startswith("network:")]
+
+
+@pytest.mark.soak
+@pytest.mark.any_tensorflow
+@pytest.mark.parametrize("name", _NETWORK)
+def test_a_job_in_a_bad_network_keeps_every_promise(name, tmp_path):
+    problems, note = cases.attempt(name, cases.all_cases()[name], tmp_path, keep=True)
+    if note:
+        pytest.skip(note)
+    assert not problems

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import time
 
 import pytest
 
-from tests.support import jobs
+from tests.support import jobs, slow_jobs
 
 pytestmark = pytest.mark.cluster
 
@@ -111,6 +112,23 @@ def test_a_job_goes_on_after_the_link_of_a_host_was_cut(places, network, tmp_pat
     assert tasks["worker:0"].losses[-1][0] > before
     assert 4000 <= jobs.saved_step(tmp_path / "model") <= 4002
     assert "Traceback" not in tasks["chief:0"].log
+
+
+@pytest.mark.soak
+@pytest.mark.any_tensorflow
+def test_a_worker_trains_again_after_a_minute_without_a_network(network, tmp_path):
+    prefix, cut = network
+    flags = _flags(tmp_path, "--train_steps=1000000", "--param=examples=10000000",
+                   "--peer_timeout_secs=90")
+    places = {"chief:0": "a", "ps:0": "a", "worker:0": "b"}
+    with _running(tmp_path, prefix, places, flags) as tasks:
+        before = _cut_off(tasks, cut, 60)
+        assert tasks["chief:0"].losses[-1][0] > before + 100
+        healed_at = tasks["chief:0"].losses[-1][0]
+        jobs.wait_for(lambda: tasks["worker:0"].losses[-1][0] > healed_at + 20, _TIMEOUT_SECS)
+        slow_jobs.send(tasks["chief:0"], signal.SIGTERM)
+        slow_jobs.wait_for_all(tasks)
+    slow_jobs.assert_codes(tasks, 143)
 
 
 @pytest.mark.soak
