@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import signal
 import time
 
 import pytest
 
-from tests.support import jobs, slow_jobs, trained_ids
+from tests.support import example_files, jobs, slow_jobs, trained_ids
 
 pytestmark = [pytest.mark.soak, pytest.mark.cluster]
 
@@ -72,3 +74,45 @@ def test_a_killed_worker_takes_only_what_it_has_read_ahead(tmp_path):
     # The last batch of the killed worker may be counted, or not.
     printed = re.search(r"trained on (?:about |all )?([\d,]+) (?:of 6,000 )?records", log)
     assert printed and abs(int(printed[1].replace(",", "")) - len(trained)) <= 10, log[-2000:]
+
+
+# Compressed records are read from the files in each epoch: a trainer loses those of a file, too.
+@pytest.mark.parametrize("compression, most_lost", [("", 300), ("GZIP", 1500)])
+def test_a_job_whose_chief_is_killed_goes_on_in_the_epoch(compression, most_lost, tmp_path):
+    _write_records(tmp_path / "records", compression)
+    (tmp_path / "ids").mkdir()
+    model = tmp_path / "model_of_ids.py"
+    model.write_text("from tests.support.trained_ids import model_fn\n"
+                     "DEFAULT_PARAMS = {'step_secs': 0.02, 'slow_task': '', 'ids': '', 'meet': 0}\n")
+    schema = {"id": {"dtype": "int64", "shape": []}, "x": {"dtype": "float32", "shape": []},
+              "y": {"dtype": "float32", "shape": []}}
+    launcher = jobs.start(tmp_path, "launch", [
+        "launch", "--worker=2", "--ps=1", "--", f"--model_fn={model}", "--input_fn=tfrecord",
+        f"--param=train_files={tmp_path}/records/*", f"--param=eval_files={tmp_path}/records/0",
+        f"--param=schema={json.dumps(schema)}", "--param=label=y", "--param=image=",
+        "--param=num_classes=-1", f"--param=ids={tmp_path}/ids", "--train_steps=1000000",
+        "--train_epochs=1", "--data_service", "--save_checkpoints_steps=20", "--eval_steps=1",
+        "--param=batch_size=10", "--param=shuffle_buffer=100", f"--model_dir={tmp_path}/model"],
+        is_forked=False)
+    try:
+        jobs.wait_for(lambda: sum(map(len, _by_task(tmp_path).values())) > _EXAMPLES / 4, 120)
+        [chief] = (tmp_path / "ids").glob("chief-0-*")
+        os.kill(int(chief.name.rpartition("-")[2]), signal.SIGKILL)
+        jobs.wait_for(lambda: launcher.code is not None, 240)
+    finally:
+        jobs.kill(launcher)
+    assert launcher.code == 0, launcher.log
+    assert "each trainer reads other parts" in launcher.log
+    assert "continues in the training set where it was stopped" in launcher.log
+    trained = [i for name, lines in trained_ids.trained(tmp_path / "ids").items()
+               for _, ids in lines for i in ids]
+    assert len(trained) == len(set(trained)) and set(trained) <= set(range(_EXAMPLES))
+    assert _EXAMPLES - len(trained) <= most_lost, launcher.log
+
+
+def _write_records(folder, compression):
+    """Writes 40 files of numbered records."""
+    folder.mkdir()
+    for part in range(40):
+        example_files.write(folder / str(part), (example_files.example(
+            id=i, x=i / 1e6, y=i / 1e6) for i in range(part, _EXAMPLES, 40)), compression)
