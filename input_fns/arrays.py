@@ -74,6 +74,14 @@ def input_fn(
     rows = _rows(mode, params).taken(slice(own.number, None, own.total))
     if mode == "train":
         seed = own.seed if params["shuffle_buffer"] > 0 else None
+        if own.is_handed_out:
+            # Each process reads the same files.
+            setattr(input_context, "has_same_python", True)
+            dataset = memory.handed_out_batches(
+                _dataset(rows, rows.size, is_checked=True), rows.size,
+                memory.order_of(own.batch_size, seed), params["epochs"],
+                lambda _, batch: _finished(batch))
+            return pipeline.with_options(dataset.prefetch(tf.data.AUTOTUNE))
         dataset = memory.training_batches(_dataset(rows, rows.size), own.batch_size,
                                           params["epochs"], seed, _finished)
     else:
@@ -254,21 +262,22 @@ def _indices(labels: np.ndarray, params: Mapping[str, Any], place: str) -> np.nd
 
 # AutoGraph has nothing to convert here.
 @tf.autograph.experimental.do_not_convert
-def _dataset(rows: Arrays, count: int) -> tf.data.Dataset:
+def _dataset(rows: Arrays, count: int, is_checked: bool = False) -> tf.data.Dataset:
     """Returns a dataset of (features, labels), or of features, `count` rows an element.
 
     A generator hands them over, because arrays that are constants of a graph are written into each
-    checkpoint's graph, and may be too large for one.
+    checkpoint's graph, and may be too large for one. With `is_checked` the graph has a checksum.
     """
     whole = dict(rows.features) if rows.labels is None else (dict(rows.features), rows.labels)
 
-    def parts() -> Iterator[Any]:
+    def parts(*checksum: int) -> Iterator[Any]:
         for start in range(0, rows.size, max(count, 1)):
             yield tf.nest.map_structure(lambda array: array[start:start + count], whole)
 
     return tf.data.Dataset.from_generator(parts, output_signature=tf.nest.map_structure(
         lambda array: tf.TensorSpec([None, *array.shape[1:]], tf.string if
-                                    array.dtype == object else array.dtype), whole))
+                                    array.dtype == object else array.dtype), whole),
+        args=(memory.checksum(tf.nest.flatten(whole)),) if is_checked else None)
 
 
 @tf.autograph.experimental.do_not_convert

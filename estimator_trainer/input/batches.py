@@ -1,7 +1,7 @@
 """Batches of a dataset, split over replicas or marked at the end of the dataset."""
 
 import itertools
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, Mapping, TypeVar
 
 import tensorflow as tf
 
@@ -114,11 +114,17 @@ def _evaluated_without_devices(tensor: tf.Tensor) -> Any:
         return session.run(copied(tensor))
 
 
-def copied(tensor: tf.Tensor) -> tf.Tensor:
-    """Copies the graph of a tensor into the current one, without devices; returns the copy."""
+def copied(tensor: tf.Tensor, python_names: Mapping[str, str] | None = None) -> tf.Tensor:
+    """Copies the graph of a tensor into the current one, without devices; returns the copy.
+
+    Python functions that `python_names` has are called by their other name.
+    """
     graph_def = tensor.graph.as_graph_def()
     for node in (*graph_def.node, *operations.in_functions(graph_def)):
         node.device = ""
+        if python_names and node.op in operations.IN_PYTHON:
+            token = node.attr["token"].s.decode()
+            node.attr["token"].s = python_names.get(token, token).encode()
     [made] = tf.import_graph_def(graph_def, return_elements=[tensor.name])
     return made
 

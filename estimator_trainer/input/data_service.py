@@ -39,14 +39,24 @@ _FINISH_TASK = 4
 class DataService(Protocol):
     """The part of one trainer in the service."""
 
-    def hand_out(self, dataset: tf.data.Dataset) -> tf.data.Dataset:
-        """Returns the records that this trainer gets of the whole training set."""
+    def hand_out(self, dataset: tf.data.Dataset, has_same_python: bool = False) -> tf.data.Dataset:
+        """Returns the records that this trainer gets of the whole training set.
+
+        `has_same_python` is that of `HandedOut`.
+        """
 
 
 class HandedOut(tf.distribute.InputContext):
-    """The input_context of a training set that is handed out: one pipeline, which reads all."""
+    """The input_context of a training set that is handed out: one pipeline, which reads all.
+
+    Attributes:
+      is_handed_out: Whether several processes may divide the dataset while they read it.
+      has_same_python: Whether they may also call its Python functions, which return the same in
+        each process; an input_fn sets it.
+    """
 
     is_handed_out = True
+    has_same_python = False
 
 
 class Dispatching:
@@ -65,9 +75,9 @@ class Dispatching:
         # Python functions of a dataset live as long as its graph.
         self._dataset: tf.data.Dataset | None = None
 
-    def hand_out(self, dataset: tf.data.Dataset) -> tf.data.Dataset:
+    def hand_out(self, dataset: tf.data.Dataset, has_same_python: bool = False) -> tf.data.Dataset:
         if not self._place:
-            self._place = self._begin(dataset)
+            self._place = self._begin(dataset, has_same_python)
             self._dataset = dataset
             self._state.announce_data_service(self._place)
         return _received(self._place, dataset)
@@ -82,16 +92,19 @@ class Dispatching:
         if self._place:
             self._remove_journal()
 
-    def _begin(self, dataset: tf.data.Dataset) -> Mapping[str, str]:
-        splits = _splits_of(dataset)
+    def _begin(self, dataset: tf.data.Dataset, has_same_python: bool) -> Mapping[str, str]:
+        splits = _splits_of(dataset, has_same_python)
         _refuse_of_session(splits)
         self.size = splits.size
-        has_tasks = bool(self._task.data_workers)
+        # A data worker's process has not called the input_fn, which has the Python functions.
+        has_tasks = bool(self._task.data_workers) and not splits.python
         is_divided = not splits.undivided and (
             has_tasks or splits.are_fine(self._task.num_trainers))
+        readers = "chief" if not is_divided else "data_workers" if has_tasks else "trainers"
         address = self._serve(is_divided and splits.can_be_resumed)
         with tf.Graph().as_default():
-            variant = batches.copied(tf.data.experimental.to_variant(dataset))
+            variant = batches.copied(tf.data.experimental.to_variant(dataset),
+                                     splits.share_python() if is_divided else None)
             if is_divided:
                 variant = splits_lib.divided(variant)
             with tf.compat.v1.Session() as session:
@@ -103,14 +116,13 @@ class Dispatching:
                     registered = _SERVICE.register_dataset(
                         address, copy, compression=None, dataset_id=splits.fingerprint)
                 session.run(registered)
-        if not (is_divided and has_tasks):
+        if readers != "data_workers":
             self._servers.append(worker_server(address, host_of(self._task)))
-        self._log(splits, is_divided)
-        is_local = is_divided and not has_tasks
+        self._log(splits, readers)
         return {"address": address, "set": splits.fingerprint, "job": splits.fingerprint,
-                "readers": "all" if is_divided else "chief",
+                "readers": readers,
                 "policy": "OFF" if splits.undivided else "DYNAMIC",
-                "target": "LOCAL" if is_local else "AUTO"}
+                "target": "LOCAL" if readers == "trainers" else "AUTO"}
 
     def _serve(self, has_journal: bool) -> str:
         """Starts the dispatcher; returns its address."""
@@ -141,12 +153,11 @@ class Dispatching:
         if tf.io.gfile.exists(self._folder):
             tf.io.gfile.rmtree(self._folder)
 
-    def _log(self, splits: splits_lib.Splits, is_divided: bool) -> None:
+    def _log(self, splits: splits_lib.Splits, readers: str) -> None:
         why = splits.undivided or "its source has too few elements to divide it"
-        logging.info(
-            "the training set is handed out while it is read, %s",
-            "by the data workers" if is_divided and self._task.data_workers else
-            "each trainer reads other parts" if is_divided else f"by the chief alone: {why}")
+        logging.info("the training set is handed out while it is read, %s", {
+            "data_workers": "by the data workers", "trainers": "each trainer reads other parts",
+            "chief": f"by the chief alone: {why}"}[readers])
 
 
 class Receiving:
@@ -157,19 +168,24 @@ class Receiving:
         self._task, self._state, self._wait = task, state, wait
         self._place: Mapping[str, str] = {}
         self._servers: list[object] = []
+        # Python functions of a dataset live as long as its graph.
+        self._dataset: tf.data.Dataset | None = None
 
-    def hand_out(self, dataset: tf.data.Dataset) -> tf.data.Dataset:
+    def hand_out(self, dataset: tf.data.Dataset, has_same_python: bool = False) -> tf.data.Dataset:
         if not self._place:
             self._place = self._wait_for_chief()
             self._state.service_address = self._place["address"]
-            if self._place["readers"] == "all" and not self._task.data_workers:
-                self._servers.append(worker_server(self._place["address"], host_of(self._task)))
-        if _splits_of(dataset).fingerprint != self._place["set"]:
+        splits = _splits_of(dataset, has_same_python)
+        if splits.fingerprint != self._place["set"]:
             raise errors.ConfigError(
                 f"the input_fn of {self._task.name} makes another dataset than that of"
                 f" {self._task.name_of('chief', 0)}, and {errors.Setting('data_service', True)}"
                 " hands out the chief's to all trainers; expected one that does not depend on the"
                 " task: the same files, numbers and seeds, without a shard of its own")
+        if self._place["readers"] == "trainers" and not self._servers:
+            splits.share_python()
+            self._dataset = dataset
+            self._servers.append(worker_server(self._place["address"], host_of(self._task)))
         return _received(self._place, dataset)
 
     def _wait_for_chief(self) -> Mapping[str, str]:
@@ -242,9 +258,10 @@ def _with_little_ahead(dataset: tf.data.Dataset, is_received: bool = False) -> t
     return dataset.with_options(options)
 
 
-def _splits_of(dataset: tf.data.Dataset) -> splits_lib.Splits:
+def _splits_of(dataset: tf.data.Dataset, has_same_python: bool) -> splits_lib.Splits:
     with tf.Graph().as_default():
-        return splits_lib.of_copy(batches.copied(tf.data.experimental.to_variant(dataset)))
+        return splits_lib.of_copy(batches.copied(tf.data.experimental.to_variant(dataset)),
+                                  has_same_python)
 
 
 def _refuse_of_session(splits: splits_lib.Splits) -> None:

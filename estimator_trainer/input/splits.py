@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from estimator_trainer.graph import operations
 from estimator_trainer.input import batches
+from estimator_trainer.patches import private_api
 
 _SOURCES = {"RangeDataset", "TensorSliceDataset"}
 _SHUFFLES = {"ShuffleDataset", "ShuffleDatasetV2", "ShuffleDatasetV3", "ShuffleAndRepeatDataset",
@@ -59,6 +60,7 @@ class Splits(NamedTuple):
       held: Number of these elements that a process may take before it yields the first batch.
       fingerprint: The same text for datasets that do the same with the same data.
       size: Number of records in a pass, 0 if unknown, and of passes, -1 for no end.
+      python: The names of the Python functions that it calls, in the order of the graph.
     """
 
     undivided: str
@@ -67,6 +69,7 @@ class Splits(NamedTuple):
     held: int
     fingerprint: str
     size: tuple[int, int] = 0, 1
+    python: tuple[str, ...] = ()
 
     def are_fine(self, num_trainers: int) -> bool:
         """Returns whether each trainer can take its part of the source, and a slow one less."""
@@ -77,28 +80,40 @@ class Splits(NamedTuple):
         """Whether little is lost of a pass with what a process holds when it is stopped."""
         return not self.undivided and self._is_long_for(1)
 
+    def share_python(self) -> dict[str, str]:
+        """Gives the Python functions names that are the same in each process; returns them."""
+        names = {token: f"{self.fingerprint}/{i}" for i, token in enumerate(self.python)}
+        for token, name in names.items():
+            private_api.name_python_function(token, name)
+        return names
+
     def _is_long_for(self, num_trainers: int) -> bool:
         return self.length == tf.data.INFINITE_CARDINALITY or (
             self.length >= _SPLITS_OF_TRAINER * num_trainers * self.held)
 
 
-def of_copy(variant: tf.Tensor) -> Splits:
-    """Returns the structure of a dataset that is alone in its graph."""
+def of_copy(variant: tf.Tensor, has_same_python: bool = False) -> Splits:
+    """Returns the structure of a dataset that is alone in its graph.
+
+    `has_same_python` says that its Python functions do the same in each process.
+    """
     definition = variant.graph.as_graph_def()
     before = operations.up_to(variant)
     ops = [op for op in variant.graph.get_operations() if op in before]
     chain = _chain(variant)
-    calls_python = any(node.op in operations.IN_PYTHON for node in (
-        *(op.node_def for op in ops), *_function_nodes(definition, ops)))
+    python = dict.fromkeys(
+        node.attr["token"].s.decode()
+        for node in (*(op.node_def for op in ops), *_function_nodes(definition, ops))
+        if node.op in operations.IN_PYTHON)
     # Each process would shuffle otherwise what a function takes from by a place.
     shuffled = [op.type for op in ops if op.type in _SHUFFLES and op not in chain]
-    undivided = ("it calls Python functions" if calls_python else
+    undivided = ("it calls Python functions" if python and not has_same_python else
                  f"it has a {chain[0].type}" if chain[0].type not in _SOURCES else
                  f"its functions take from a {shuffled[0]}" if shuffled else "")
     of_session = next((op.type for op in ops if op.type.startswith(_OF_SESSION)), "")
     count, held = (-1, 0) if undivided or of_session else _sizes(chain)
     return Splits(undivided, of_session, count, held, _fingerprint(definition, ops),
-                  (0, 1) if of_session else _size(ops))
+                  (0, 1) if of_session else _size(ops), tuple(python))
 
 
 def divided(variant: tf.Tensor) -> tf.Tensor:

@@ -31,6 +31,7 @@ _COLUMNS = "tensorflow.python.feature_column.feature_column_v2"
 _VARIABLES = "tensorflow.python.ops.resource_variable_ops"
 _ARRAYS = "tensorflow.python.ops.tensor_array_ops"
 _CONVERSION = "tensorflow.python.autograph.core.config"
+_SCRIPTS = "tensorflow.python.ops.script_ops"
 _TPU = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
 
 USED = {
@@ -55,6 +56,7 @@ USED = {
     f"{_ARRAYS}._GraphTensorArray": "asked for its size, TensorFlow 1 made an operation",
     f"{_CONVERSION}.CONVERSION_RULES": "the modules whose functions autograph leaves as they are",
     f"{_CONVERSION}.DoNotConvert": "a rule of that list",
+    f"{_SCRIPTS}._py_funcs": "the Python functions that a dataset calls, by the names in its graph",
     f"{_TPU}.ExamplesPerSecondHook": "the hook that TPUEstimator adds to each model",
 }
 # By class. Estimator has no public setting for a copy that does another task's work.
@@ -102,6 +104,8 @@ PARTS = {
 }
 # CheckpointSaverHook makes its timer by itself, of steps or of seconds.
 SAVER_TIMER = "_timer"
+# The attribute of that object.
+PYTHON_FUNCTIONS = "_funcs"
 # FileWriterCache has no public way to forget one folder's writer of event files.
 EVENT_WRITERS = "_cache"
 # An optimizer of TensorFlow 1 that divides the loss by the number of replicas sets this attribute
@@ -260,6 +264,12 @@ class CollectiveKeys:
 def set_input(operation: Any, index: int, tensor: Any) -> None:
     """Gives an operation of a graph another input."""
     getattr(operation, UPDATE_INPUT)(index, tensor)
+
+
+def name_python_function(token: str, name: str) -> None:
+    """Gives the Python function of an operation a second name, by which graphs may call it."""
+    functions = getattr(use(f"{_SCRIPTS}._py_funcs"), PYTHON_FUNCTIONS)
+    functions[name] = functions[token]
 
 
 def slice_of(variable: Any) -> Any:

@@ -55,8 +55,9 @@ class _Server:
         address = place["address"]
         if address == self._address:
             return
-        if place["readers"] != "all":
-            logging.info("the chief alone reads the training set: there is nothing to prepare here")
+        if place["readers"] != "data_workers":
+            logging.info("the %s read the training set: there is nothing to prepare here",
+                         "trainers" if place["readers"] == "trainers" else "chief's process alone")
         elif peers.state(address) != "up":
             return
         else:

@@ -7,12 +7,16 @@ records' numbers (the op of `tf.random.experimental.index_shuffle`).
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, Iterable, NamedTuple, Optional
+import zlib
 
+import numpy as np
 import tensorflow as tf
 
 # TFDS has the same limit for encoded files, but decoded images are many times larger.
 LIMIT_BYTES = 250 * 1024**2
+# AutoGraph has nothing to convert here.
+_plain = tf.autograph.experimental.do_not_convert
 # More batches than a training has, and less than an int64 holds of records.
 _ENDLESS = 2**40
 _MOST_AT_A_TIME, _LEAST_REQUESTS = 16, 128
@@ -94,6 +98,7 @@ def training_batches(
                         num_parallel_calls=tf.data.AUTOTUNE)
 
 
+@_plain
 def handed_out_batches(
     whole: tf.data.Dataset,
     most: int,
@@ -129,9 +134,24 @@ def handed_out_batches(
     dataset = tf.data.Dataset.range(0, last, at_a_time).flat_map(numbered).map(
         lambda number, everything: finish(number, order.gathered(number, everything)),
         num_parallel_calls=tf.data.AUTOTUNE)
-    return dataset if epochs else _endless(dataset)
+    return dataset if epochs else endless(dataset)
 
 
+def checksum(arrays: Iterable[np.ndarray]) -> int:
+    """Returns a number by which two processes recognize that they have read the same arrays.
+
+    Floats do not count: a mean that replaces a missing one may differ between two machines.
+    """
+    found = 0
+    for array in arrays:
+        found = zlib.crc32(repr((array.shape, array.dtype.str)).encode(), found)
+        if array.dtype.kind != "f":
+            found = zlib.crc32(b"\0".join(array.ravel().tolist()) if array.dtype == object else
+                               np.ascontiguousarray(array), found)
+    return found
+
+
+@_plain
 def handed_out_rows(records: int, order: Order, epochs: int) -> tf.data.Dataset:
     """Returns the records of full batches, for processes that divide the dataset.
 
@@ -144,10 +164,10 @@ def handed_out_rows(records: int, order: Order, epochs: int) -> tf.data.Dataset:
 
     last = records * epochs // order.batch_size if epochs else _ENDLESS
     dataset = tf.data.Dataset.range(last).flat_map(batch)
-    return dataset if epochs else _endless(dataset)
+    return dataset if epochs else endless(dataset)
 
 
-def _endless(dataset: tf.data.Dataset) -> tf.data.Dataset:
+def endless(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Returns the dataset, of which tf.data then knows that it has no end."""
     return dataset.apply(tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
 

@@ -21,9 +21,9 @@ import tensorflow as tf
 
 from input_fns.reading import arrow_file, memory, table_file
 from input_fns.reading.errors import DataError, DataFileError, RecordError
-from input_fns.reading.files import shares_of
+from input_fns.reading.files import files_of_process, shares_of
 from input_fns.reading.header import header_of, header_problem
-from input_fns.reading.pipeline import pipeline_of, with_options
+from input_fns.reading.pipeline import Pipeline, pipeline_of, with_options
 from input_fns.reading.row_shuffle import interleaved, joined, shuffled
 from input_fns.reading.table import in_file, Table
 from input_fns.reading.table_blocks import Block, pieces, Share, text_blocks
@@ -153,7 +153,11 @@ def batches(source: Source, mode: str, input_context: Optional[tf.distribute.Inp
     def unpacked(*rows: tf.Tensor) -> Any:
         return _unpacked(rows, layout, names)
 
-    if not training:
+    if training and pipeline.is_handed_out:
+        # Each process reads the same files.
+        setattr(input_context, "has_same_python", True)
+        dataset = _handed_out(source, shares, pipeline, seed).map(unpacked)
+    elif not training:
         in_order = functools.partial(_in_order, source, shares)
         rows = _dataset((lambda: watched(in_order())) if watched else in_order, layout)
         dataset = rows.rebatch(pipeline.batch_size).map(unpacked)
@@ -169,6 +173,36 @@ def batches(source: Source, mode: str, input_context: Optional[tf.distribute.Inp
     return with_options(dataset.prefetch(tf.data.AUTOTUNE))
 
 
+def _handed_out(source: Source, shares: list[Share], pipeline: Pipeline,
+                seed: Optional[int]) -> tf.data.Dataset:
+    """Returns batches of rows to train on, for processes that divide the dataset."""
+    layout, epochs = source.layout, source.params["epochs"]
+    if _bytes_in_memory(source, shares) <= memory.LIMIT_BYTES:
+        rows = next(_whole(source, shares), layout.empty())
+        whole = _dataset(lambda checksum: iter([rows]), layout, memory.checksum(rows))
+        return memory.handed_out_batches(
+            whole, len(rows[0]), memory.order_of(pipeline.batch_size, seed), epochs,
+            lambda number, batch: batch)
+    count = itertools.count()
+    seeds = None if seed is None else [(each or 0) % 2**32 for each in tf.compat.v1.get_seed(seed)]
+    if seeds is not None:
+        shares = [shares[i] for i in np.random.default_rng(seeds).permutation(len(shares))]
+
+    def rows_of_share(number: np.int64) -> Iterator[Rows]:
+        rows = _in_order(source, [shares[number]])
+        return rows if seeds is None else shuffled(
+            rows, source.params["shuffle_buffer"],
+            np.random.default_rng([*seeds, int(number), next(count)]))
+
+    # The paths let other processes recognize the same files.
+    files = tf.data.Dataset.from_tensor_slices(
+        (np.arange(len(shares)), [share.path for share in shares]))
+    dataset = files.interleave(lambda number, path: _dataset(rows_of_share, layout, number),
+                               cycle_length=files_of_process(len(shares)), block_length=1)
+    dataset = dataset.repeat(epochs or None).rebatch(pipeline.batch_size, drop_remainder=True)
+    return dataset if epochs else memory.endless(dataset)
+
+
 def first_bad(source: Source) -> tuple[int, str]:
     """Returns the number of good records, and the first problem of all, or ""."""
     total = 0
@@ -181,12 +215,12 @@ def first_bad(source: Source) -> tuple[int, str]:
     return total, ""
 
 
-def _dataset(make: Callable[[], Iterator[Rows]], layout: Layout) -> tf.data.Dataset:
+def _dataset(make: Callable[..., Iterator[Rows]], layout: Layout, *args: Any) -> tf.data.Dataset:
     """Returns a dataset of the rows that a function's generators yield."""
     empty = layout.empty()
     return tf.data.Dataset.from_generator(make, output_signature=tuple(
         tf.TensorSpec([None, *each.shape[1:]], tf.string if each.dtype == object else each.dtype)
-        for each in empty))
+        for each in empty), args=args or None)
 
 
 def _in_order(source: Source, shares: list[Share]) -> Iterator[Rows]:

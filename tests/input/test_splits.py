@@ -52,6 +52,24 @@ def test_a_dataset_that_functions_use_is_read_whole_in_each_process(make, reason
         _splits(numbers).undivided)
 
 
+def test_python_that_is_the_same_everywhere_may_be_called_everywhere():
+    def make(own):
+        return tf.data.Dataset.range(9).map(batches.as_it_is(
+            lambda i: tf.numpy_function(lambda x: x + own, [i], tf.int64)))
+
+    with tf.Graph().as_default():
+        variants = [tf.data.experimental.to_variant(make(own)) for own in (1, 2)]
+        found = [splits.of_copy(variant, has_same_python=True) for variant in variants]
+        names = [each.share_python() for each in found]
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            copy = tf.data.experimental.from_variant(
+                batches.copied(variants[0], names[0]), tf.TensorSpec([], tf.int64))
+            read = session.run(tf.compat.v1.data.make_one_shot_iterator(copy).get_next())
+    assert not found[0].undivided and found[0].python != found[1].python
+    # The function is that of the process, here of the last dataset that has the name.
+    assert [*names[0].values()] == [*names[1].values()] and read == 2
+
+
 def test_a_lookup_table_belongs_to_a_session():
     def make():
         table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([0], [1]), -1)

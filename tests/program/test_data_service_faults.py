@@ -83,7 +83,8 @@ def test_a_job_whose_chief_is_killed_goes_on_in_the_epoch(compression, most_lost
     (tmp_path / "ids").mkdir()
     model = tmp_path / "model_of_ids.py"
     model.write_text("from tests.support.trained_ids import model_fn\n"
-                     "DEFAULT_PARAMS = {'step_secs': 0.02, 'slow_task': '', 'ids': '', 'meet': 0}\n")
+                     "DEFAULT_PARAMS = {'step_secs': 0.02, 'slow_task': '', 'ids': '', "
+                     "'meet': 0}\n")
     schema = {"id": {"dtype": "int64", "shape": []}, "x": {"dtype": "float32", "shape": []},
               "y": {"dtype": "float32", "shape": []}}
     launcher = jobs.start(tmp_path, "launch", [
@@ -95,7 +96,8 @@ def test_a_job_whose_chief_is_killed_goes_on_in_the_epoch(compression, most_lost
         "--param=batch_size=10", "--param=shuffle_buffer=100", f"--model_dir={tmp_path}/model"],
         is_forked=False)
     try:
-        jobs.wait_for(lambda: sum(map(len, _by_task(tmp_path).values())) > _EXAMPLES / 4, 120)
+        jobs.wait_for(lambda: launcher.code is not None or sum(
+            map(len, _by_task(tmp_path).values())) > _EXAMPLES / 4, 120)
         [chief] = (tmp_path / "ids").glob("chief-0-*")
         os.kill(int(chief.name.rpartition("-")[2]), signal.SIGKILL)
         jobs.wait_for(lambda: launcher.code is not None, 240)

@@ -20,7 +20,7 @@ _FLAGS = ("--model_fn=linear", "--input_fn=digits", "--noreport")
 def _announced(state: JobStateWriter, dispatcher: _SERVICE.DispatchServer) -> list[int]:
     """Returns the elements of a range that the data workers of a dispatcher read."""
     address = dispatcher.target.rpartition("/")[2]
-    state.announce_data_service({"address": address, "readers": "all"})
+    state.announce_data_service({"address": address, "readers": "data_workers"})
     numbers = tf.data.Dataset.range(100).apply(_SERVICE.distribute(
         _SERVICE.ShardingPolicy.DYNAMIC, f"grpc://{address}"))
     return sorted(int(number) for number in numbers)

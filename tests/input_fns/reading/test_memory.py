@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from estimator_trainer.input import batches, splits
 from estimator_trainer.input.data_service import HandedOut
-from input_fns import digits, image_folder, tfrecord
+from input_fns import arrays, csv, digits, image_folder, tfrecord
 from input_fns.reading import memory
 from tests.support import example_files, images_of_classes
 
@@ -20,7 +20,14 @@ def fixture_params(tmp_path_factory):
             example_files.row, range(part * 10, part * 10 + 10)))
     images = tmp_path_factory.mktemp("images")
     images_of_classes.write(images)
+    tables = tmp_path_factory.mktemp("tables")
+    for part in range(40):
+        rows = "".join(f"{i},{i % 2}\n" for i in range(part * 10, part * 10 + 10))
+        (tables / f"{part}.csv").write_text(f"key,label\n{rows}")
+    np.savez(tables / "arrays.npz", key=np.arange(400), label=np.arange(400) % 2)
     return {
+        csv: {"train_files": f"{tables}/*.csv", "batch_size": 5},
+        arrays: {"train_files": f"{tables}/arrays.npz", "batch_size": 5},
         tfrecord: {"train_files": f"{records}/*", "image_shape": example_files.SHAPE, "key": "key",
                    "num_classes": 10},
         digits: {"tfds_id": True, "key": "key"},
@@ -45,7 +52,8 @@ def _keys(dataset):
 
 @pytest.mark.parametrize("plugin, changed", [
     (tfrecord, {"epochs": 3}), (tfrecord, {"epochs": 2, "shuffle_buffer": 0}),
-    (digits, {"epochs": 2, "batch_size": 10})], ids=["tfrecord", "in_order", "digits"])
+    (digits, {"epochs": 2, "batch_size": 10}), (csv, {"epochs": 3}), (arrays, {"epochs": 3})],
+    ids=["tfrecord", "in_order", "digits", "csv", "arrays"])
 def test_processes_divide_the_batches_of_one(params, plugin, changed):
     with tf.Graph().as_default():
         assert (_keys(_dataset(plugin, params, HandedOut(), **changed)) ==
@@ -54,16 +62,20 @@ def test_processes_divide_the_batches_of_one(params, plugin, changed):
 
 @pytest.mark.parametrize("plugin, changed, limit", [
     (tfrecord, {"epochs": 4}, memory.LIMIT_BYTES), (tfrecord, {"epochs": 4}, 1),
+    (csv, {"epochs": 4}, 1), (csv, {}, memory.LIMIT_BYTES), (arrays, {}, memory.LIMIT_BYTES),
     (digits, {"augment": "cifar"}, memory.LIMIT_BYTES), (image_folder, {}, memory.LIMIT_BYTES),
-    (image_folder, {"epochs": 8}, 1)], ids=["tfrecord", "files", "digits", "images", "paths"])
+    (image_folder, {"epochs": 8}, 1)],
+    ids=["tfrecord", "files", "tables", "csv", "arrays", "digits", "images", "paths"])
 def test_processes_can_divide_a_set(params, plugin, changed, limit, monkeypatch):
     monkeypatch.setattr(memory, "LIMIT_BYTES", limit)
     with tf.Graph().as_default():
-        made = _dataset(plugin, params, HandedOut(), **changed)
+        context = HandedOut()
+        made = _dataset(plugin, params, context, **changed)
         assert made.element_spec == _dataset(plugin, params, None, **changed).element_spec
         assert batches.is_endless(made) == ("epochs" not in changed)
         with tf.Graph().as_default():
-            found = splits.of_copy(batches.copied(tf.data.experimental.to_variant(made)))
+            found = splits.of_copy(batches.copied(tf.data.experimental.to_variant(made)),
+                                   context.has_same_python)
     assert not found.undivided and found.are_fine(2) and found.can_be_resumed
 
 
@@ -74,3 +86,20 @@ def test_each_image_comes_once_in_an_epoch(params, monkeypatch):
                                        augment="cifar", batch_size=1))).tolist()
     first, second = keys[:len(keys) // 2], keys[len(keys) // 2:]
     assert len(set(first)) == len(first) and sorted(first) == sorted(second) and first != second
+
+
+def test_other_rows_are_another_set(params, tmp_path):
+    found = set()
+    for first in (0, 1, 1):
+        np.savez(tmp_path / "arrays.npz", key=np.arange(400) + first, label=np.ones(400, int))
+        with tf.Graph().as_default():
+            made = _dataset(arrays, params, HandedOut(), train_files=f"{tmp_path}/arrays.npz")
+            found.add(splits.of_copy(tf.data.experimental.to_variant(made)).fingerprint)
+    assert len(found) == 2
+
+
+def test_files_of_a_large_table_are_read_once_in_an_epoch(params, monkeypatch):
+    monkeypatch.setattr(memory, "LIMIT_BYTES", 1)
+    with tf.Graph().as_default():
+        keys = np.ravel(_keys(_dataset(csv, params, HandedOut(), epochs=2))).tolist()
+    assert sorted(keys) == sorted(2 * [key for key in range(400) if (key + 1) % 10 % 5])
