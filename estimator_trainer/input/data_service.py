@@ -106,7 +106,8 @@ class Dispatching:
             variant = batches.copied(tf.data.experimental.to_variant(dataset),
                                      splits.share_python() if is_divided else None)
             if is_divided:
-                variant = splits_lib.divided(variant)
+                variant = splits_lib.divided(variant, splits, max(
+                    self._task.num_trainers, len(self._task.data_workers)))
             with tf.compat.v1.Session() as session:
                 copy = _with_little_ahead(
                     tf.data.experimental.from_variant(variant, dataset.element_spec))

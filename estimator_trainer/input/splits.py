@@ -13,6 +13,7 @@ import itertools
 import math
 from typing import Any, Iterator, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from estimator_trainer.graph import operations
@@ -116,11 +117,16 @@ def of_copy(variant: tf.Tensor, has_same_python: bool = False) -> Splits:
                   (0, 1) if of_session else _size(ops), tuple(python))
 
 
-def divided(variant: tf.Tensor) -> tf.Tensor:
+def divided(variant: tf.Tensor, splits: Splits, num_readers: int) -> tf.Tensor:
     """Returns a dataset to divide as each process is to read it; no session has run its graph."""
     source, *others = chain = _chain(variant)
     size = _block_size(chain)
-    read = _in_blocks(source, size) if size > 1 else source.outputs[0]
+    if size > 1:
+        read = _in_blocks(source, size)
+    elif _is_of_files(chain) and splits.length > 0 and (num_readers > 1 or splits.can_be_resumed):
+        read = _with_few_held(chain, splits, num_readers)
+    else:
+        read = source.outputs[0]
     for op in others:
         if not _is_left_out(op):
             operations.replace_input(op, op.inputs[0], read)
@@ -135,8 +141,7 @@ def _block_size(chain: list[tf.Operation]) -> int:
     the source that becomes many records, such as a file, is requested alone.
     """
     before = list(itertools.takewhile(lambda op: op.type not in _BATCHES, chain))
-    if len(before) == len(chain) or any(
-            op.type in {*_INTERLEAVES, "FlatMapDataset", "UnbatchDataset"} for op in before) or any(
+    if len(before) == len(chain) or len(_of_source(chain)) < len(before) or any(
             each.dtype == tf.variant for each in chain[0].inputs):
         return 1
     lengths = map(tf.get_static_value, chain[0].inputs)
@@ -160,6 +165,47 @@ def _in_blocks(source: tf.Operation, size: int) -> tf.Tensor:
             batches.as_it_is(lambda first: tf.data.Dataset.from_tensor_slices(
                 tuple(each[first:first + size] for each in components))))
     return tf.data.experimental.to_variant(blocks)
+
+
+def _is_of_files(chain: list[tf.Operation]) -> bool:
+    """Returns whether an element of the source becomes many records, as a file does."""
+    before = _of_source(chain)
+    after = {op.type for op in chain[len(before):len(before) + 1]}
+    return bool(after - {"UnbatchDataset"}) and not any(op.type in _BATCHES for op in before)
+
+
+def _of_source(chain: list[tf.Operation]) -> list[tf.Operation]:
+    """Returns the operations on elements of the source, before each becomes many records."""
+    return list(itertools.takewhile(
+        lambda op: op.type not in {*_INTERLEAVES, "FlatMapDataset", "UnbatchDataset"}, chain))
+
+
+def _with_few_held(chain: list[tf.Operation], splits: Splits, num_readers: int) -> tf.Tensor:
+    """Returns the source, in random order if it is shuffled; a process then holds few elements.
+
+    The order is the same after a restart, because the journal has the places of the elements.
+    """
+    most = tf.constant(max(1, splits.length // (2 * _SPLITS_OF_TRAINER * num_readers)), tf.int64)
+    shuffles = [op for op in _of_source(chain) if op.type in _SHUFFLES]
+    for op in chain:
+        if op.type in _INTERLEAVES:
+            cycle, calls = len(op.inputs) - _INTERLEAVES[op.type], len(op.inputs) - 1
+            private_api.set_input(op, cycle, tf.minimum(most, tf.where(
+                op.inputs[cycle] > 0, op.inputs[cycle], tf.constant(_UNKNOWN_CYCLE, tf.int64))))
+            if op.type != "InterleaveDataset":
+                private_api.set_input(op, calls, tf.minimum(op.inputs[calls], most))
+        elif op in shuffles:
+            private_api.set_input(op, 1, tf.minimum(op.inputs[1], most))
+    source = chain[0]
+    if not shuffles or any(each.dtype == tf.variant for each in source.inputs):
+        return source.outputs[0]
+    order = np.random.default_rng(int(splits.fingerprint, 16)).permutation(splits.length)
+    if source.type == "RangeDataset":
+        start, _, step = source.inputs
+        components: tuple[tf.Tensor, ...] = (start + step * order,)
+    else:
+        components = tuple(tf.gather(each, order) for each in source.inputs)
+    return tf.data.experimental.to_variant(tf.data.Dataset.from_tensor_slices(components))
 
 
 def _nearer(end: tf.Tensor, stop: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
@@ -200,20 +246,12 @@ def _size(ops: list[tf.Operation]) -> tuple[int, int]:
 def _sizes(chain: list[tf.Operation]) -> tuple[int, int]:
     """Returns the number of elements of the source, and how many a process takes at first."""
     wanted: list[Any] = [tf.data.experimental.cardinality(_dataset_of(chain[0]))]
-    is_of_source, kinds = True, []
-    for op in chain:
-        if op.type in _INTERLEAVES:
-            wanted.append(op.inputs[-_INTERLEAVES[op.type]])
-            kinds.append("cycle")
-        elif is_of_source and op.type in _SHUFFLES | _BATCHES:
-            wanted.append(op.inputs[1])
-            kinds.append("kept")
-        is_of_source = is_of_source and op.type not in {*_INTERLEAVES, "FlatMapDataset"}
+    # A process is made to hold few files; see `divided`.
+    kept = _BATCHES if _is_of_files(chain) else _BATCHES | _SHUFFLES
+    wanted += [op.inputs[1] for op in _of_source(chain) if op.type in kept]
     with tf.compat.v1.Session(graph=chain[0].graph) as session:
         count, *sizes = (int(value) for value in session.run(wanted))
-    cycle = max((size if size > 0 else _UNKNOWN_CYCLE
-                 for size, kind in zip(sizes, kinds) if kind == "cycle"), default=1)
-    return count, cycle + sum(size for size, kind in zip(sizes, kinds) if kind == "kept")
+    return count, 1 + sum(sizes)
 
 
 def _dataset_of(source: tf.Operation) -> tf.data.Dataset:

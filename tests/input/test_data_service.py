@@ -104,7 +104,19 @@ def _of_records(folder):
             lambda features, _: tf.strings.to_number(tf.strings.substr(features["key"], 4, 9)))
 
 
-@pytest.mark.parametrize("make_in", [lambda _: _thousand(), _of_records], ids=["range", "tfrecord"])
+def _of_files(folder):
+    files = folder / "files"
+    if not files.exists():
+        files.mkdir()
+        for part in range(200):
+            (files / str(part)).write_text("\n".join(map(str, range(part, 1000, 200))))
+    lines = tf.data.Dataset.list_files(f"{files}/*").interleave(
+        tf.data.TextLineDataset, cycle_length=16, block_length=5, num_parallel_calls=8)
+    return lines.map(tf.strings.to_number).batch(5)
+
+
+@pytest.mark.parametrize("make_in", [lambda _: _thousand(), _of_records, _of_files],
+                         ids=["range", "tfrecord", "list_files"])
 def test_a_restarted_job_continues_in_the_pass(make_in, service, tmp_path):
     make = functools.partial(make_in, tmp_path)
     first, second = [], []
