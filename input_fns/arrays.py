@@ -75,18 +75,17 @@ def input_fn(
     if mode == "train":
         seed = own.seed if params["shuffle_buffer"] > 0 else None
         if own.is_handed_out:
-            # Each process reads the same files.
-            setattr(input_context, "has_same_python", True)
             dataset = memory.handed_out_batches(
                 _dataset(rows, rows.size, is_checked=True), rows.size,
                 memory.order_of(own.batch_size, seed), params["epochs"],
                 lambda _, batch: _finished(batch))
-            return pipeline.with_options(dataset.prefetch(tf.data.AUTOTUNE))
-        dataset = memory.training_batches(_dataset(rows, rows.size), own.batch_size,
-                                          params["epochs"], seed, _finished)
+        else:
+            dataset = memory.training_batches(_dataset(rows, rows.size), own.batch_size,
+                                              params["epochs"], seed, _finished)
     else:
         dataset = _dataset(rows, own.batch_size).map(_finished)
-    return pipeline.with_options(dataset.prefetch(tf.data.AUTOTUNE))
+    return pipeline.same_python(
+        pipeline.with_options(dataset.prefetch(tf.data.AUTOTUNE)), input_context)
 
 
 def in_memory(table: pa.Table) -> str:

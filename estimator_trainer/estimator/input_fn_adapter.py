@@ -67,7 +67,7 @@ def adapt(function: InputFn, plan: Plan, train_function: InputFn | None = None) 
             if is_training:
                 made = adapted.as_set(made, input_context)
                 if service:
-                    made = service.hand_out(made, getattr(input_context, "has_same_python"))
+                    made = service.hand_out(made, made is getattr(input_context, "same_python"))
                 # One trainer alone finds the end where it comes, as in the plain Estimator.
                 is_last_needed = has_strategy or plan.task.num_trainers > 1
                 if is_marked and is_last_needed and not batches.is_endless(made):

@@ -42,7 +42,7 @@ class DataService(Protocol):
     def hand_out(self, dataset: tf.data.Dataset, has_same_python: bool = False) -> tf.data.Dataset:
         """Returns the records that this trainer gets of the whole training set.
 
-        `has_same_python` is that of `HandedOut`.
+        `has_same_python` says that its Python functions return the same in each process.
         """
 
 
@@ -51,12 +51,12 @@ class HandedOut(tf.distribute.InputContext):
 
     Attributes:
       is_handed_out: Whether several processes may divide the dataset while they read it.
-      has_same_python: Whether they may also call its Python functions, which return the same in
-        each process; an input_fn sets it.
+      same_python: A dataset whose Python functions return the same in each process; an input_fn
+        sets it to what it returns.
     """
 
     is_handed_out = True
-    has_same_python = False
+    same_python: tf.data.Dataset | None = None
 
 
 class Dispatching:

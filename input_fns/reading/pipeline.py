@@ -75,6 +75,17 @@ def with_options(dataset: tf.data.Dataset) -> tf.data.Dataset:
     return dataset.with_options(options)
 
 
+def same_python(dataset: tf.data.Dataset,
+                input_context: Optional[tf.distribute.InputContext]) -> tf.data.Dataset:
+    """Returns the dataset, whose Python functions return the same in each process.
+
+    Processes that divide the dataset may then all call these functions.
+    """
+    if getattr(input_context, "is_handed_out", False):
+        setattr(input_context, "same_python", dataset)
+    return dataset
+
+
 def _replica_batch_size(batch_size: int, replicas: int) -> int:
     if batch_size < 1:
         raise DataParamError(f"batch_size is {batch_size} examples a step; expected 1 or more. For "

@@ -23,7 +23,7 @@ from input_fns.reading import arrow_file, memory, table_file
 from input_fns.reading.errors import DataError, DataFileError, RecordError
 from input_fns.reading.files import files_of_process, shares_of
 from input_fns.reading.header import header_of, header_problem
-from input_fns.reading.pipeline import Pipeline, pipeline_of, with_options
+from input_fns.reading.pipeline import Pipeline, pipeline_of, same_python, with_options
 from input_fns.reading.row_shuffle import interleaved, joined, shuffled
 from input_fns.reading.table import in_file, Table
 from input_fns.reading.table_blocks import Block, pieces, Share, text_blocks
@@ -154,8 +154,6 @@ def batches(source: Source, mode: str, input_context: Optional[tf.distribute.Inp
         return _unpacked(rows, layout, names)
 
     if training and pipeline.is_handed_out:
-        # Each process reads the same files.
-        setattr(input_context, "has_same_python", True)
         dataset = _handed_out(source, shares, pipeline, seed).map(unpacked)
     elif not training:
         in_order = functools.partial(_in_order, source, shares)
@@ -170,7 +168,7 @@ def batches(source: Source, mode: str, input_context: Optional[tf.distribute.Inp
         dataset = rows.rebatch(pipeline.batch_size, drop_remainder=True).map(unpacked)
         if not params["epochs"]:
             dataset = dataset.repeat()  # Only with a repeat does tf.data know that it has no end.
-    return with_options(dataset.prefetch(tf.data.AUTOTUNE))
+    return same_python(with_options(dataset.prefetch(tf.data.AUTOTUNE)), input_context)
 
 
 def _handed_out(source: Source, shares: list[Share], pipeline: Pipeline,

@@ -75,7 +75,7 @@ def test_processes_can_divide_a_set(params, plugin, changed, limit, monkeypatch)
         assert batches.is_endless(made) == ("epochs" not in changed)
         with tf.Graph().as_default():
             found = splits.of_copy(batches.copied(tf.data.experimental.to_variant(made)),
-                                   context.has_same_python)
+                                   context.same_python is made)
     assert not found.undivided and found.are_fine(2) and found.can_be_resumed
 
 
@@ -103,3 +103,15 @@ def test_files_of_a_large_table_are_read_once_in_an_epoch(params, monkeypatch):
     with tf.Graph().as_default():
         keys = np.ravel(_keys(_dataset(csv, params, HandedOut(), epochs=2))).tolist()
     assert sorted(keys) == sorted(2 * [key for key in range(400) if (key + 1) % 10 % 5])
+
+
+def test_python_that_an_input_fn_adds_to_another_is_not_divided(params):
+    context = HandedOut()
+    with tf.Graph().as_default():
+        made = _dataset(csv, params, context)
+        own = made.map(batches.as_it_is(lambda features, label: (features, tf.numpy_function(
+            lambda x: x, [label], tf.int64))))
+        for dataset, is_divided in ((made, True), (own, False)):
+            found = splits.of_copy(tf.data.experimental.to_variant(dataset),
+                                   context.same_python is dataset)
+            assert found.undivided == ("" if is_divided else "it calls Python functions")
