@@ -20,6 +20,8 @@ from tests.support import jobs, trained_ids
 
 _TRAINERS = 4
 _STEP_SECS = 0.05
+# An epoch ends at best within the time of a part.
+_PART_STEPS = 2
 _LIMIT_SECS = 240.0
 _SERVICE = "--data_service"
 _SLOW = "--param=slow_task=worker:1"
@@ -67,7 +69,8 @@ def epoch_secs(flags: list[str], steps: int) -> float:
                 f"--model_fn={plugin}", f"--input_fn={plugin}", "--train_steps=1000000",
                 "--train_epochs=1", f"--model_dir={folder}/model", f"--param=ids={folder}/ids",
                 f"--param=meet={_TRAINERS}", f"--param=step_secs={_STEP_SECS}",
-                f"--param=examples={10 * steps}", *flags]) as tasks:
+                f"--param=examples={10 * steps}", f"--param=parts={steps // _PART_STEPS}",
+                *flags]) as tasks:
             jobs.wait(list(tasks.values()), _LIMIT_SECS)
         written = trained_ids.trained(folder / "ids")
     ids = sorted(i for lines in written.values() for _, batch in lines for i in batch)

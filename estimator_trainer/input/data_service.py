@@ -248,14 +248,18 @@ def _received(place: Mapping[str, str], dataset: tf.data.Dataset) -> tf.data.Dat
         if is_endless:
             received = received.apply(
                 tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
-        return _with_little_ahead(received, is_received=True)
+        return _with_little_ahead(received)
 
 
-def _with_little_ahead(dataset: tf.data.Dataset, is_received: bool = False) -> tf.data.Dataset:
-    """Returns the dataset without buffers that TensorFlow adds: they are lost with the process."""
+def _with_little_ahead(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Returns the dataset without buffers that TensorFlow adds: they are lost with the process.
+
+    Without autotuning, AUTOTUNE is a call for each core. With it, a pass may end up to a minute
+    late: TensorFlow's cancellation of the tuning thread can be missed, until its next round.
+    """
     options = tf.data.Options()
     options.experimental_optimization.inject_prefetch = False
-    options.autotune.enabled = not is_received
+    options.autotune.enabled = False
     return dataset.with_options(options)
 
 

@@ -85,6 +85,21 @@ def test_each_trainer_reads_a_part_of_a_set_whose_length_is_asserted(service):
     assert sorted(found[0] + found[1]) == list(range(200))
 
 
+@pytest.mark.filterwarnings("ignore:To make it possible to preserve tf.data options")
+def test_the_end_of_a_pass_waits_for_no_autotuner(service, monkeypatch):
+    """TensorFlow waits for its thread, up to a minute, where a tuned dataset ends."""
+    tuned, register = [], tf.data.experimental.service.register_dataset
+
+    def recorded(address, dataset, **options):
+        tuned.append(dataset.options().autotune.enabled)
+        return register(address, dataset, **options)
+
+    monkeypatch.setattr(tf.data.experimental.service, "register_dataset", recorded)
+    with tf.Graph().as_default():
+        received = service[0].hand_out(tf.data.Dataset.range(20))
+        assert [*tuned, received.options().autotune.enabled] == [False, False]
+
+
 def test_a_worker_whose_dataset_is_another_one_ends(service):
     dispatching, receiving = service
     _read(dispatching, lambda: tf.data.Dataset.range(20).shard(2, 0), [])
