@@ -18,14 +18,19 @@ _EXAMPLES = 6000
 _WORKERS = 3
 
 
-def _running(folder):
-    """Runs a chief, three workers and a ps for one epoch of 600 batches."""
-    (folder / "ids").mkdir()
+def _args(folder):
+    """Returns the flags of one epoch of 600 batches."""
     plugin = trained_ids.__file__
-    return jobs.running(folder, jobs.cluster(chief=1, worker=_WORKERS, ps=1), [
-        f"--model_fn={plugin}", f"--input_fn={plugin}", "--train_steps=1000000", "--train_epochs=1",
-        "--data_service", f"--model_dir={folder}/model", f"--param=ids={folder}/ids",
-        f"--param=examples={_EXAMPLES}", "--param=parts=120", "--param=step_secs=0.05"])
+    return [f"--model_fn={plugin}", f"--input_fn={plugin}", "--train_steps=1000000",
+            "--train_epochs=1", "--data_service", f"--model_dir={folder}/model",
+            f"--param=ids={folder}/ids", f"--param=examples={_EXAMPLES}", "--param=parts=120",
+            "--param=step_secs=0.05"]
+
+
+def _running(folder):
+    """Runs a chief, three workers and a ps."""
+    (folder / "ids").mkdir()
+    return jobs.running(folder, jobs.cluster(chief=1, worker=_WORKERS, ps=1), _args(folder))
 
 
 def _by_task(folder):
@@ -34,8 +39,8 @@ def _by_task(folder):
             for name, lines in trained_ids.trained(folder / "ids").items()}
 
 
-def _wait_until_all_train(folder):
-    jobs.wait_for(lambda: len(found := _by_task(folder)) == 1 + _WORKERS and all(
+def _wait_until_all_train(folder, workers=_WORKERS):
+    jobs.wait_for(lambda: len(found := _by_task(folder)) == 1 + workers and all(
         len(ids) >= 50 for ids in found.values()), 60)
 
 
@@ -65,13 +70,34 @@ def test_a_killed_worker_takes_only_what_it_has_read_ahead(tmp_path):
         slow_jobs.wait_for_all(tasks)
         slow_jobs.assert_codes(tasks, 0)
         jobs.kill(killed)
-    log = next(task.log for name, task in tasks.items() if name.startswith("chief"))
-    trained = [i for ids in _by_task(tmp_path).values() for i in ids]
-    assert len(trained) == len(set(trained)) and set(trained) <= set(range(_EXAMPLES))
     # A fixed share is 1,500 records; the data worker has read some batches of 10 ahead.
-    lost = _EXAMPLES - len(trained)
-    assert lost <= 300
-    # The last batch of the killed worker may be counted, or not.
+    _assert_few_are_lost(tmp_path, tasks["chief:0"].log, 300)
+
+
+def test_a_killed_data_worker_that_comes_back_takes_only_what_it_has_read_ahead(tmp_path):
+    (tmp_path / "ids").mkdir()
+    hosts = jobs.cluster(chief=1, worker=1, ps=1, data_worker=2)
+    with jobs.running(tmp_path, hosts, _args(tmp_path)) as tasks:
+        _wait_until_all_train(tmp_path, workers=1)
+        killed = tasks.pop("data_worker:1")
+        slow_jobs.send(killed, signal.SIGKILL)
+        jobs.kill(killed)
+        (tmp_path / "again").mkdir()
+        tasks["data_worker:1"] = jobs.start(tmp_path / "again", "data_worker:1", _args(tmp_path),
+                                            json.dumps({"cluster": hosts, "task": {
+                                                "type": "data_worker", "index": 1}}))
+        slow_jobs.wait_for_all(tasks)
+        slow_jobs.assert_codes(tasks, 0)
+    assert "by the data workers" in tasks["chief:0"].log
+    _assert_few_are_lost(tmp_path, tasks["chief:0"].log, 300)
+
+
+def _assert_few_are_lost(folder, log, most):
+    """Checks that no record was trained on twice, and that the log says how many were."""
+    trained = [i for ids in _by_task(folder).values() for i in ids]
+    assert len(trained) == len(set(trained)) and set(trained) <= set(range(_EXAMPLES))
+    assert _EXAMPLES - len(trained) <= most
+    # The last batch of a killed worker may be counted, or not.
     printed = re.search(r"trained on (?:about |all )?([\d,]+) (?:of 6,000 )?records", log)
     assert printed and abs(int(printed[1].replace(",", "")) - len(trained)) <= 10, log[-2000:]
 

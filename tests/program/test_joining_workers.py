@@ -114,7 +114,8 @@ def test_pods_of_a_manifest_join_leave_and_come_again(tmp_path, own_folder):
         text = text.replace(host, address)
     pods = {value["metadata"]["name"].rpartition("-")[2]: value["spec"]["template"]["spec"]
             for value in json.loads(text) if value["kind"] == "Job"}
-    args = slow_jobs.flags(tmp_path, "--train_steps=1500")
+    # A busy machine takes a while to start the pods.
+    args = slow_jobs.flags(tmp_path, "--train_steps=1500", "--param=step_secs=0.05")
 
     def start(role, index):
         variables = {each["name"]: each.get("value") for each in pods[role]["containers"][0]["env"]}
