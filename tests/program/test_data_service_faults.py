@@ -74,7 +74,7 @@ def test_a_killed_worker_takes_only_what_it_has_read_ahead(tmp_path):
     _assert_few_are_lost(tmp_path, tasks["chief:0"].log, 300)
 
 
-def test_a_killed_data_worker_that_comes_back_takes_only_what_it_has_read_ahead(tmp_path):
+def test_a_killed_data_worker_takes_only_what_it_has_read_ahead(tmp_path):
     (tmp_path / "ids").mkdir()
     hosts = jobs.cluster(chief=1, worker=1, ps=1, data_worker=2)
     with jobs.running(tmp_path, hosts, _args(tmp_path)) as tasks:
