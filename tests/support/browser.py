@@ -56,7 +56,7 @@ def check(driver: Any, screenshot: pathlib.Path) -> None:
     driver.execute_script("document.querySelectorAll('details').forEach((each) => each.open = 1);")
     jobs.wait_for(lambda: driver.execute_script("""
         return [...document.querySelectorAll("[data-chart]")].every(
-            (each) => each.dataset.drawn && each.querySelector("canvas").width > 100);"""), 10)
+            (each) => each.dataset.drawn && each.querySelector("canvas").width > 100);"""), 30)
     broken = driver.execute_script(
         "return [...document.images].filter((each) => !each.naturalWidth).length;")
     assert not broken, f"{broken} images are broken"
