@@ -43,7 +43,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = [row for row in ROWS if options.rows in row]
     found = repetitions.measured(rows, options.repeats, lambda row: epoch_secs(
-        ROWS[row], options.steps, worker=_TRAINERS - 1, ps=1))
+        ROWS[row], options.steps, _TRAINERS - 1))
     steps_secs = options.steps * _STEP_SECS
     print(f"\nIdeal: {steps_secs / _TRAINERS:.2f} s, and {steps_secs / (_TRAINERS - 0.5):.2f} s "
           "with a worker at half speed, without any work beside the sleep.\n\n"
@@ -54,8 +54,8 @@ def main() -> None:
               f" {found.ratio(row)} |")
 
 
-def epoch_secs(flags: list[str], steps: int, **tasks_beside_chief: int) -> float:
-    """Runs a job to its end; returns the seconds of its epoch.
+def epoch_secs(flags: list[str], steps: int, workers: int, data_workers: int = 0) -> float:
+    """Runs a job of a chief, workers and a ps to its end; returns the seconds of its epoch.
 
     `flags` come after those of the benchmark.
 
@@ -63,15 +63,15 @@ def epoch_secs(flags: list[str], steps: int, **tasks_beside_chief: int) -> float
       SystemExit: if a record was trained on twice, or not at all.
     """
     plugin = trained_ids.__file__
-    hosts = jobs.cluster(chief=1, **tasks_beside_chief)
+    others = {"data_worker": data_workers} if data_workers else {}
+    hosts = jobs.cluster(chief=1, worker=workers, ps=1, **others)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "ids").mkdir()
         with jobs.running(folder, hosts, [
                 f"--model_fn={plugin}", f"--input_fn={plugin}", "--train_steps=1000000",
                 "--train_epochs=1", f"--model_dir={folder}/model", f"--param=ids={folder}/ids",
-                f"--param=meet={1 + tasks_beside_chief['worker']}",
-                f"--param=step_secs={_STEP_SECS}",
+                f"--param=meet={1 + workers}", f"--param=step_secs={_STEP_SECS}",
                 f"--param=examples={10 * steps}", f"--param=parts={steps // _PART_STEPS}",
                 *flags]) as tasks:
             jobs.wait(list(tasks.values()), _LIMIT_SECS)

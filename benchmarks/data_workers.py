@@ -51,7 +51,7 @@ def main() -> None:
     numbers = [int(number) for number in options.data_workers.split(",")]
     found = [data_shares.epoch_secs(
         ["--data_service", f"--input_fn={__file__}", "--param=step_secs=0"], options.steps,
-        worker=1, ps=1, **({"data_worker": number} if number else {})) for number in numbers]
+        workers=1, data_workers=number) for number in numbers]
     print("\n| data workers | epoch, s | ideal, s |\n|---|---|---|")
     for number, secs in zip(numbers, found):
         print(f"| {number or 'none'} | {secs:.1f} | {prepare_secs / (number or 2):.1f} |")

@@ -255,7 +255,8 @@ def _with_little_ahead(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Returns the dataset without buffers that TensorFlow adds: they are lost with the process.
 
     Without autotuning, AUTOTUNE is a call for each core. With it, a pass may end up to a minute
-    late: TensorFlow's cancellation of the tuning thread can be missed, until its next round.
+    late: the tuning thread can miss its cancellation until its next round (TensorFlow's model.cc,
+    OptimizeLoop; cancellation.cc).
     """
     options = tf.data.Options()
     options.experimental_optimization.inject_prefetch = False
