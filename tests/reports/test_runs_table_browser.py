@@ -33,10 +33,12 @@ def _press(driver, *keys):
 
 
 def _heading(driver, title):
-    [found] = [each for each in driver.find_elements("css selector", "table.runs th button")
-               if each.text == title]
-    driver.execute_script("arguments[0].focus()", found)
-    return found
+    """Gives the focus to the button that sorts by a column."""
+    headings = driver.execute_script("""
+        const buttons = [...document.querySelectorAll("table.runs th button")];
+        for (const each of buttons) if (each.textContent === arguments[0]) each.focus();
+        return buttons.map((each) => each.textContent);""", title)
+    assert title in headings, (headings, driver.page_source[:2000])
 
 
 def _orders(driver):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import pathlib
 import shutil
 from typing import Any, Callable, Iterator
@@ -25,7 +26,8 @@ def opened() -> Iterator[Any]:
     options = webdriver.ChromeOptions()
     options.binary_location = programs[0]
     for argument in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--disable-gpu",
-                     "--disable-dev-shm-usage"):
+                     "--disable-dev-shm-usage", "--disable-renderer-backgrounding",
+                     "--disable-backgrounding-occluded-windows"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options,
@@ -38,9 +40,17 @@ def opened() -> Iterator[Any]:
 
 
 def show(driver: Any, url: str, width: int) -> None:
-    """Opens a page in a window of `width` pixels."""
+    """Opens a page in a window of `width` pixels, and waits until it has been painted."""
     resize(driver, width, 900)
-    _patiently(driver.get, url)
+    _patiently(functools.partial(_open, driver), url)
+
+
+def _open(driver: Any, url: str) -> None:
+    driver.get(url)
+    # Before the first frame, a text may count as hidden and no chart is drawn.
+    driver.execute_async_script("""
+        const done = arguments[0];
+        requestAnimationFrame(() => requestAnimationFrame(() => done()));""")
 
 
 def save_screenshot(driver: Any, file: pathlib.Path) -> None:
