@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from types import TracebackType
 from typing import Any, Callable, Iterator, Sequence, TYPE_CHECKING
 
@@ -43,15 +44,25 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         errors.print_traceback(error)
         code = 1
-    # The module imports TensorFlow, and is loaded where a session was made.
-    session_close = sys.modules.get("estimator_trainer.graph.session_close")
-    if argv is None and session_close and session_close.is_closing():
-        session_close.end_process(code)
+    if argv is None and "tensorflow" in sys.modules:
+        from estimator_trainer.graph import session_close
+        # A script's own threads end as they would without this program.
+        if session_close.is_closing() or sys.argv[1:2] != ["run"] and _has_daemons():
+            session_close.end_process(code)
     tracking = sys.modules.get("estimator_trainer.reports.tracking")
     # The package of a tracker that hangs may wait for it in a function of atexit.
     if storage.is_loaded() or argv is None and tracking and tracking.is_hanging():
         storage.end_process(code)
     return code
+
+
+def _has_daemons() -> bool:
+    """Returns whether threads go on that Python does not wait for.
+
+    Python ends such a thread at its return from TensorFlow, which aborts the process with exit
+    code 134.
+    """
+    return any(each.daemon for each in threading.enumerate())
 
 
 @contextlib.contextmanager

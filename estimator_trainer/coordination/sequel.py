@@ -9,6 +9,7 @@ import dataclasses
 import posixpath
 import threading
 import time
+from typing import Any, Callable
 
 from absl import logging
 
@@ -35,6 +36,7 @@ class SequelWriter:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._end = threading.Event()
+        self._threads: list[threading.Thread] = []
         self._path, self._num_trainings, self._heartbeats = "", 0, 0
 
     def begin(self, model_dir: str, peer_timeout_secs: float, num_workers: int) -> None:
@@ -47,18 +49,24 @@ class SequelWriter:
         if not self._path:
             self._announce(model_dir)
             secs = deadlines.poll_intervals(model_dir, peer_timeout_secs).chief_heartbeat_secs
-            threading.Thread(target=self._send_heartbeats, args=(secs,), name="script",
-                             daemon=True).start()
+            self._start(self._send_heartbeats, secs)
         else:
             _wait_for_workers(posixpath.dirname(self._path), num_workers)
-            threading.Thread(target=self._announce_run, args=(model_dir, _run_in(model_dir)),
-                             name="sequel", daemon=True).start()
+            self._start(self._announce_run, model_dir, _run_in(model_dir))
 
     def end(self) -> None:
         """Announces that the script has ended, if it has ever trained."""
         self._end.set()
         with self._lock:
             self._write(self._path)
+        # A thread that still writes when Python ends would abort the process.
+        for thread in self._threads:
+            thread.join(deadlines.LAST_HISTORY_SECS)
+
+    def _start(self, function: Callable[..., None], *args: Any) -> None:
+        self._threads.append(threading.Thread(target=function, args=args, name="sequel",
+                                              daemon=True))
+        self._threads[-1].start()
 
     def _announce_run(self, model_dir: str, last_run: str) -> None:
         while not self._end.wait(_POLL_SECS):

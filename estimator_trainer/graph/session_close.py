@@ -12,6 +12,7 @@ from estimator_trainer import deadlines, storage
 from estimator_trainer.graph import operations
 
 THREAD = "session-close"  # The name of each thread that closes a session.
+RUNS_UNTIL_CLOSE = "until-close"  # That of a thread whose step ends when its session is closed.
 _abandoned = threading.Event()
 
 
@@ -45,7 +46,8 @@ def wait() -> None:
     process with exit code 134.
     """
     for thread in _threads():
-        thread.join()
+        # A session that another task holds is never closed.
+        thread.join(None if thread.name == THREAD else deadlines.CLOSE_SECS)
 
 
 def end_process(code: int) -> NoReturn:
@@ -58,7 +60,7 @@ def end_process(code: int) -> NoReturn:
 
 
 def _threads() -> list[threading.Thread]:
-    return [each for each in threading.enumerate() if each.name == THREAD]
+    return [each for each in threading.enumerate() if each.name in (THREAD, RUNS_UNTIL_CLOSE)]
 
 
 def _close(session: tf.compat.v1.Session, close: functools.partial[None]) -> None:

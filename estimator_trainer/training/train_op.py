@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from estimator_trainer.cluster.task_config import TaskConfig
 from estimator_trainer.errors import ConfigError, Problem
-from estimator_trainer.graph import graph_state, operations
+from estimator_trainer.graph import graph_state, operations, session_close
 from estimator_trainer.settings.trainer_config import TrainerConfig
 
 _STATISTICS = re.compile(r"/moving_(mean|variance)(_\d+)?(/replica_\d+)?$")
@@ -138,7 +138,7 @@ class SyncReplicasHook(tf.estimator.SessionRunHook):
             # The coordinator must not get this thread, which ends with the session: it would wait
             # for the thread before it closes the session.
             threading.Thread(target=self._complete_steps, args=(session, coord),
-                             name="complete_steps", daemon=True).start()
+                             name=session_close.RUNS_UNTIL_CLOSE, daemon=True).start()
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         if self._failure:

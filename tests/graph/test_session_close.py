@@ -148,3 +148,27 @@ def test_a_process_ends_with_0_while_a_session_closes(command, program, timeout_
     assert ended.returncode == 0, ended.stdout
     assert "the program's own end" in ended.stdout
     assert "closes in the background" in ended.stdout
+
+
+_BUSY = """
+import threading
+import tensorflow as tf
+from input_fns.digits import input_fn
+
+def list_files():
+    while True:
+        tf.io.gfile.listdir("/usr/bin")
+
+for _ in range(3):
+    threading.Thread(target=list_files, daemon=True).start()
+"""
+
+
+@pytest.mark.cluster
+def test_a_process_has_its_exit_code_while_another_thread_is_in_tensorflow(tmp_path):
+    (tmp_path / "busy.py").write_text(_BUSY)
+    ended = subprocess.run(
+        [sys.executable, "-m", "estimator_trainer", "--input_fn=busy.py", "--model_dir=model"],
+        cwd=tmp_path, env=jobs.environment(), capture_output=True, text=True, timeout=120)
+    # The input_fn demands a parameter.
+    assert ended.returncode == 2 and "terminate called" not in ended.stderr, ended.stderr
