@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = 1
     if argv is None and "tensorflow" in sys.modules:
         from estimator_trainer.graph import session_close
+
         # A script's own threads end as they would without this program.
         if session_close.is_closing() or sys.argv[1:2] != ["run"] and _has_daemons():
             session_close.end_process(code)
