@@ -44,16 +44,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         errors.print_traceback(error)
         code = 1
-    if argv is None and "tensorflow" in sys.modules:
-        from estimator_trainer.graph import session_close
-
-        # A script's own threads end as they would without this program.
-        if session_close.is_closing() or sys.argv[1:2] != ["run"] and _has_daemons():
-            session_close.end_process(code)
     tracking = sys.modules.get("estimator_trainer.reports.tracking")
     # The package of a tracker that hangs may wait for it in a function of atexit.
     if storage.is_loaded() or argv is None and tracking and tracking.is_hanging():
         storage.end_process(code)
+    if argv is None and "tensorflow" in sys.modules:
+        # A script's own threads end as they would without this program.
+        from estimator_trainer.graph import session_close
+        if session_close.is_closing() or sys.argv[1:2] != ["run"] and _has_daemons():
+            session_close.end_process(code)
     return code
 
 

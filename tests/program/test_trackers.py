@@ -44,6 +44,26 @@ def _program(data_dir, *args, **variables):
     return ran
 
 
+_HANG = """
+import atexit, threading
+over = threading.Event()
+atexit.register(over.wait)
+def send(event):
+    over.wait()
+"""
+
+
+@pytest.mark.soak
+def test_a_tracker_that_waits_at_exit_does_not_keep_the_process(tmp_path, data_dir, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("hung.py").write_text(_HANG)
+    ended = subprocess.run(
+        [*jobs.PROGRAM, "--model_dir=model", "--train_steps=20", "--track=./hung.py:send",
+         f"--param=data_dir={data_dir}"], text=True, capture_output=True, timeout=_TIMEOUT_SECS,
+        check=False, env=jobs.environment())
+    assert ended.returncode == 0 and "it did not answer within 30 s" in ended.stderr, ended.stderr
+
+
 def test_a_function_receives_a_whole_run(events, run, tmp_path):
     run(f"--model_dir={tmp_path}/model", "--train_steps=20", "--num_evaluations=2", "--report",
         "--param=learning_rate=0.002", "--track=./my_tracker.py:send")
