@@ -49,9 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if storage.is_loaded() or argv is None and tracking and tracking.is_hanging():
         storage.end_process(code)
     if argv is None and "tensorflow" in sys.modules:
-        # A script's own threads end as they would without this program.
         from estimator_trainer.graph import session_close
-        if session_close.is_closing() or sys.argv[1:2] != ["run"] and _has_daemons():
+        if session_close.is_closing() or _has_daemons():
             session_close.end_process(code)
     return code
 
@@ -60,9 +59,9 @@ def _has_daemons() -> bool:
     """Returns whether threads go on that Python does not wait for.
 
     Python ends such a thread at its return from TensorFlow, which aborts the process with exit
-    code 134.
+    code 134. A script's own threads end as they would without this program.
     """
-    return any(each.daemon for each in threading.enumerate())
+    return sys.argv[1:2] != ["run"] and any(each.daemon for each in threading.enumerate())
 
 
 @contextlib.contextmanager
